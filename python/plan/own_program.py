@@ -22,7 +22,6 @@ from own_rows import Choice, estimated, unequal
 from remesh import AXIS, MESH
 from search import OBJECTIVES
 
-MOST = 6  # that --why estimates beside the search
 KINDS = re.compile(r"\.py(:\w+)?$|\.mlir(\.gz)?$")
 
 
@@ -87,13 +86,13 @@ def asked(arguments, every):
     return alike
 
 
-def compared(alike, visited, rows, failed, objective):
+def compared(alike, found, objective):
     """The best row of those that --why asks for, and what had become of them."""
-    found = [row for choice, row in rows.items() if dataclasses.replace(choice, flags="") in alike]
-    if not found:
-        raise Refused(f"none of the {len(alike)} configurations asked for can be estimated", failed[-1], 5)
-    said = collections.Counter("estimated" if choice in visited else "not visited" for choice in alike)
-    return min(found, key=lambda row: (not row["fits"], row[objective], row["name"])), said
+    rows = [row for choice, row in found.rows.items() if dataclasses.replace(choice, flags="") in alike]
+    if not rows:
+        tried = [choice for choice in alike if choice in found.failed]
+        raise why.none_of(len(alike), len(tried), f"{tried[0]}: {found.failed[tried[0]]}")
+    return min(rows, key=lambda row: (not row["fits"], row[objective], row["name"])), found.reasons
 
 
 def planned(arguments, scratch):
@@ -101,10 +100,10 @@ def planned(arguments, scratch):
     every = choices(arguments, scratch)
     visited = every[:arguments.evaluations]
     alike = asked(arguments, every) if arguments.why else []
-    more = [] if set(alike) & set(visited) else alike[:MOST]
-    rows, failed = asyncio.run(estimated(arguments, scratch, [*visited, *more]))
+    found = asyncio.run(estimated(arguments, scratch, visited, alike))
+    rows = found.rows
     if not rows:
-        raise Refused(f"no mesh could be estimated: {failed[0]}", status=5)
+        raise Refused(f"no mesh could be estimated: {next(iter(found.failed.values()))}", status=5)
     objective = OBJECTIVES[arguments.objective]
     order = sorted(rows, key=lambda choice: (rows[choice][objective], str(choice)))
     best = [choice for choice in order if rows[choice]["fits"]]
@@ -112,13 +111,11 @@ def planned(arguments, scratch):
         least = min(rows.values(), key=lambda row: row["peak_memory_bytes"])
         raise Refused(f"no mesh fits into {least['capacity'] / 1e9:.4g} GB; nearest is {least['name']} with {least['peak_memory_bytes'] / 1e9:.4g} GB",
                       "take more devices, larger ones, or a smaller batch", 5)
-    plain = {choice: row for choice, row in rows.items() if not choice.flags}
-    steps = {"configurations": len(every), "estimated": len(plain), "failed": len(failed), "estimated, but does not fit": sum(not row["fits"] for row in plain.values()),
-             "not visited": len(every) - len(visited) - len(more)}
+    steps = {"configurations": len(every), **collections.Counter(map(found.outcome, every))}
     fitting = [rows[choice] for choice in best]
     warning = unequal(fitting)
     if warning:
         sys.stderr.write(f"warning: {warning}\n")
     for at, choice in enumerate(best[:arguments.top] if arguments.output else (), 1):
         pathlib.Path(arguments.output, f"{at:02}.sh").write_text(choice.commands(arguments), encoding="utf-8")
-    return answer.of_program(arguments, fitting, steps, compared(alike, visited, rows, failed, objective) if alike else None)
+    return answer.of_program(arguments, fitting, steps, compared(alike, found, objective) if alike else None)

@@ -11,10 +11,11 @@ import sys
 import clusters
 import costs
 import options
-from search import OBJECTIVES, SAME
+from search import NOT_VISITED, OBJECTIVES, SAME
 from shard import unequal_work
 from workers import Workers
 
+MOST = 6  # that --why estimates beside the search
 REMESH = pathlib.Path(__file__).resolve().parents[1] / "export" / "remesh.py"
 
 
@@ -76,25 +77,47 @@ def row_of(choice, result, arguments):
             "mesh": {"axis_names": choice.axes, "shape": shape, "between_nodes": [1] * len(shape), "within_nodes": shape}}
 
 
-async def estimated(arguments, folder, choices):
-    """Rows by choice, and the errors of the others. The best fitting ones are estimated with XLA's flags, too, where GPUs have them."""
-    command = [sys.executable, REMESH, choices[0].program, folder, os.environ["HESPAS_COMMAND"], "--device", arguments.device, "--system",
-               arguments.system, *arguments.run_options, "--format", "json", "-q"]
-    objective, rows, failed = OBJECTIVES[arguments.objective], {}, []
-    async with Workers(clusters.command(arguments, command), len(choices), arguments.workers if arguments.on else 0) as workers:
-        async def ask(some):
-            for choice, each in zip(some, await asyncio.gather(*(workers.ask(choice.request(arguments.programs)) for choice in some))):
-                if "result" in each:
-                    rows[choice] = row_of(choice, each["result"], arguments)
-                elif not choice.flags:
-                    failed.append(each["error"])
+class Estimates:
+    """Rows and errors by choice, and what had become of those of --why when the search ended."""
 
-        await ask(choices)
-        best = sorted((choice for choice in rows if rows[choice]["fits"]), key=lambda choice: (rows[choice][objective], str(choice)))[:arguments.top]
-        flags = () if options.is_tpu(arguments.device) else costs.FLAGS
-        await ask([dataclasses.replace(choice, flags=name) for name in flags for choice in best])
-    plain = {choice: row[objective] for choice, row in rows.items()}
-    return {choice: row for choice, row in rows.items() if not choice.flags or row[objective] < SAME * plain[dataclasses.replace(choice, flags="")]}, failed
+    def __init__(self):
+        self.rows, self.failed, self.reasons = {}, {}, collections.Counter()
+
+    def outcome(self, choice):
+        if choice in self.rows:
+            return "estimated" if self.rows[choice]["fits"] else "estimated, but does not fit"
+        return "failed" if choice in self.failed else NOT_VISITED
+
+    def fit(self, choices):
+        return [choice for choice in choices if choice in self.rows and self.rows[choice]["fits"]]
+
+
+async def estimated(arguments, folder, visited, alike):
+    """Of what is visited. The best fitting ones are estimated with XLA's flags, too, where GPUs have them; where none fits of those that --why asks for, so are some of these."""
+    command = [sys.executable, REMESH, visited[0].program, folder, os.environ["HESPAS_COMMAND"], "--device", arguments.device, "--system",
+               arguments.system, *arguments.run_options, "--format", "json", "-q"]
+    found, objective, flags = Estimates(), OBJECTIVES[arguments.objective], () if options.is_tpu(arguments.device) else costs.FLAGS
+    async with Workers(clusters.command(arguments, command), len(visited), arguments.workers if arguments.on else 0) as workers:
+        async def ask(some):
+            new = [choice for choice in some if choice not in found.rows and choice not in found.failed]
+            for choice, each in zip(new, await asyncio.gather(*(workers.ask(choice.request(arguments.programs)) for choice in new))):
+                if "result" in each:
+                    found.rows[choice] = row_of(choice, each["result"], arguments)
+                else:
+                    found.failed[choice] = each["error"]
+
+        async def vary(some):
+            await ask([dataclasses.replace(choice, flags=name) for name in flags for choice in some])
+
+        await ask(visited)
+        await vary(sorted(found.fit(visited), key=lambda choice: (found.rows[choice][objective], str(choice)))[:arguments.top])
+        found.reasons = collections.Counter(map(found.outcome, alike))
+        if not found.fit(alike):
+            await ask([choice for choice in alike if found.outcome(choice) == NOT_VISITED][:MOST])
+        await vary(found.fit(alike))
+    plain = {choice: row[objective] for choice, row in found.rows.items()}
+    found.rows = {choice: row for choice, row in found.rows.items() if not choice.flags or row[objective] < SAME * plain[dataclasses.replace(choice, flags="")]}
+    return found
 
 
 def unequal(rows):

@@ -46,6 +46,12 @@ def refused(settings, space, facts):
     return f"of all {len(meshes)} meshes: " + ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3)) if reasons else None
 
 
+def none_of(asked, tried, error):
+    """The refusal where no estimate is there; `tried` none: something is known against all."""
+    left = "" if tried in (0, asked) else f"{tried} that were tried of "
+    return Refused(f"none of {left}the {asked} configurations asked for can be estimated", error, 5)
+
+
 async def compared(alike, search, workers):
     """The row that the best is compared with, and what had become of the candidates; where none was estimated, the likeliest are now."""
     reasons = collections.Counter(search.reasons[candidate] for candidate in alike)
@@ -58,7 +64,7 @@ async def compared(alike, search, workers):
         await search.visit(workers, alike)
     if not rows():
         error = next((error for candidate, error in reversed(search.failed) if candidate in known), ", ".join(reasons) + "; give --system as a line, such as \"H100_80GB 8x2\"")
-        raise Refused(f"none of the {len(alike)} configurations asked for can be estimated", error, 5)
+        raise none_of(len(alike), len({candidate for candidate, _ in search.failed} & known), error)
     await search.vary(workers, [row["candidate"] for row in rows() if row["fits"]])
     return min(rows(), key=lambda row: (not row["fits"], row[search.objective], row["name"])), reasons
 

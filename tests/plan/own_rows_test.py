@@ -1,4 +1,4 @@
-"""Plans of the user's own programs, with answers that are known instead of XLA's partitioner: what the objective decides."""
+"""Plans of the user's own programs, with answers that are known instead of XLA's partitioner: what the objective decides, and what --why says."""
 import asyncio
 import os
 import pathlib
@@ -11,6 +11,7 @@ ROOT = pathlib.Path(os.environ["HESPAS_ROOT"])
 sys.path[:0] = [str(ROOT / "python/plan"), str(ROOT / "python/export")]
 
 import own_rows  # noqa: E402
+from environments import Refused  # noqa: E402
 from own_program import compared  # noqa: E402
 from own_rows import Choice, estimated  # noqa: E402
 
@@ -24,8 +25,8 @@ def result(step, energy, peak=1):
 
 
 class Estimated(unittest.TestCase):
-    def answers(self, known, **options):
-        """Rows and errors of all known choices; those with XLA's flags are what a function makes of the answer without."""
+    def answers(self, known, visited=None, alike=(), **options):
+        """Estimates of known choices, which have an answer without XLA's flags and one with them."""
         arguments = types.SimpleNamespace(**{"objective": "tokens_per_s", "device": "H100_80GB", "devices": 8, "system": "auto", "run_options": [], "on": "", "workers": 0, "top": 1,
                                              "capacity": 0, "price": 0, "programs": pathlib.Path("programs"), **options})
         asked = self.asked = []
@@ -46,7 +47,7 @@ class Estimated(unittest.TestCase):
                 return known[plain][bool(request["run"])]
 
         with mock.patch.object(own_rows, "Workers", Workers), mock.patch.dict(os.environ, {"HESPAS_COMMAND": "hespas"}):
-            return asyncio.run(estimated(arguments, pathlib.Path("."), list(known)))
+            return asyncio.run(estimated(arguments, pathlib.Path("."), list(known) if visited is None else visited, list(alike)))
 
     def test_the_objective_picks_what_is_tried_with_flags(self):
         """The quick one needs more energy than the frugal one; flags make either faster for more energy, or slower for less."""
@@ -54,14 +55,34 @@ class Estimated(unittest.TestCase):
             known = {QUICK: (result(1, 20), flagged), FRUGAL: (result(2, 10), flagged)}
             for objective, best in (("tokens_per_s", QUICK), ("energy", FRUGAL)):
                 with self.subTest(objective=objective, kept=kept):
-                    rows, _ = self.answers(known, objective=objective)
+                    found = self.answers(known, objective=objective)
                     self.assertEqual([choice for choice, flags in self.asked if flags], [best])
-                    self.assertEqual(any(choice.flags for choice in rows), objective == kept)
+                    self.assertEqual(any(choice.flags for choice in found.rows), objective == kept)
 
     def test_the_objective_picks_the_row_of_why(self):
-        rows, failed = self.answers({choice: (each, each) for choice, each in ((QUICK, result(1, 20)), (FRUGAL, result(2, 10)), (SLOW, result(3, 30)))})
+        found = self.answers({choice: (each, each) for choice, each in ((QUICK, result(1, 20)), (FRUGAL, result(2, 10)), (SLOW, result(3, 30)))})
         for objective, best in (("step_time_s", QUICK), ("energy_j", FRUGAL)):
-            self.assertEqual(compared([QUICK, FRUGAL, SLOW], [QUICK, FRUGAL, SLOW], rows, failed, objective)[0]["name"], str(best))
+            self.assertEqual(compared([QUICK, FRUGAL, SLOW], found, objective)[0]["name"], str(best))
+
+    def test_why_tries_others_where_what_was_visited_failed_or_does_not_fit(self):
+        for what, said in (({"error": "no such axis"}, "failed"), (result(1, 1, peak=11), "estimated, but does not fit")):
+            known = {QUICK: (result(1, 1), result(1, 1)), FRUGAL: (what, what), SLOW: (result(3, 3), result(2, 3))}
+            found = self.answers(known, [QUICK, FRUGAL], [FRUGAL, SLOW])
+            row, were = compared([FRUGAL, SLOW], found, "step_time_s")
+            self.assertEqual((row["name"], were), (f"{SLOW},flags=pipelined", {said: 1, "not visited": 1}))
+            self.assertEqual([found.outcome(choice) for choice in known], ["estimated", said, "estimated"])
+            self.answers(known, [QUICK, FRUGAL], [QUICK, SLOW])
+            self.assertNotIn((SLOW, False), self.asked)  # one that fits was visited
+
+    def test_why_refuses_with_an_error_of_what_was_asked_for(self):
+        many = [Choice("step.mlir", (), (("data", 1 << at), ("tensor", 1))) for at in range(4, 14)]
+        known = {QUICK: (result(1, 1), {"error": "flags"}), SLOW: ({"error": "another's"},) * 2} | {choice: ({"error": "its own"},) * 2 for choice in many}
+        for alike, said in ((many, "none of 6 that were tried of the 10 configurations"), (many[:2], "none of the 2 configurations")):
+            found = self.answers(known, [QUICK, SLOW], alike)
+            with self.assertRaises(Refused) as refusal:
+                compared(alike, found, "step_time_s")
+            self.assertIn(f"{said} asked for can be estimated", str(refusal.exception))
+            self.assertEqual(refusal.exception.help, f"{alike[0]}: its own")
 
 
 if __name__ == "__main__":
