@@ -72,9 +72,12 @@ class StepTable {
   }
 
   std::optional<serve::StepTables> Read(const StepPrograms& programs) {
+    // Before any program runs.
+    if (programs.prefill.empty()) BadPrograms("--decode alone gives no steps of prompts");
+    if (programs.decode.empty()) BadPrograms("--prefill alone gives no decode steps");
     for (const std::string& text : programs.prefill) AddProgram("prefill", text);
     for (const std::string& text : programs.decode) AddProgram("decode", text);
-    return Finish({});
+    return diagnostics_.has_errors() ? std::nullopt : std::optional(std::move(times_));
   }
 
  private:
@@ -85,14 +88,19 @@ class StepTable {
   }
 
   void Bad(std::string message, size_t line) {
-    const Location location = path_.empty() ? Location{} : Location{.file = path_, .line = line};
-    diagnostics_.Error(serve::kBadStepTable, std::move(message), location,
-                       path_.empty() ? "for example --prefill prefill.mlir:1:1024 --decode decode.mlir:64:1280"
-                                     : serve::kStepTableHelp);
+    if (path_.empty()) return BadPrograms(std::move(message));
+    diagnostics_.Error(serve::kBadStepTable, std::move(message), {.file = path_, .line = line}, serve::kStepTableHelp);
+  }
+
+  void BadPrograms(std::string message) {
+    diagnostics_.Error(serve::kBadStepTable, std::move(message), {},
+                       "for example --prefill prefill.mlir:1:1024 --decode decode.mlir:64:1280, the batch above 0; a "
+                       "model goes before the options");
   }
 
   // "decode.mlir:64:1280", with sizes of symbolic dimensions "decode.mlir:64:1280:b=64 s=1280".
-  void AddProgram(std::string phase, std::string text) {
+  void AddProgram(std::string phase, const std::string& option) {
+    std::string text = option;
     const auto take = [&] {
       const size_t colon = text.rfind(':');
       if (colon == std::string::npos) return std::string();
@@ -105,6 +113,10 @@ class StepTable {
     if (step.context.find('=') != std::string::npos) step.sizes = std::exchange(step.context, take());
     step.batch = take();
     step.program = text;
+    const auto batch = CsvNumber(step.batch);
+    const auto context = CsvNumber(step.context);
+    const bool whole = !text.empty() && batch && *batch > 0 && context && *context >= 0;
+    if (!whole) return BadPrograms(fmt::format("`{}` is not PROGRAM:BATCH:CONTEXT", option));
     Add(step, 0);
   }
 
@@ -143,7 +155,10 @@ class StepTable {
     if (runs && !seconds) return;     // it has said why
     constexpr double kLongest = 1e6;  // days: a slip of the unit, whose sums would be lost in rounding
     const bool plausible = seconds && (prefill ? *seconds >= 0 : *seconds > 0) && *seconds <= kLongest;
-    if (!plausible) return Bad(fmt::format("`{}` is no time of a {} step", step.seconds, step.phase), line);
+    if (!plausible) {
+      const std::string given = runs ? fmt::format("{:g} s of `{}`", *seconds, step.program) : "`" + step.seconds + "`";
+      return Bad(fmt::format("{} is no time of a {} step", given, step.phase), line);
+    }
     (prefill ? times_.prefill : times_.decode).Add(*batch, *context, *seconds);
   }
 

@@ -388,10 +388,16 @@ def own_steps_are_a_table():
         programs = ["--prefill", f"{program}:1:1", "--decode", f"{program}:1:1", f"{program}:64:1"]
         same = result("serve", *programs, *load)
         assert same["step"]["decode_s"] == own["step"]["decode_s"] and same["ttft_s"]["mean"] > step, same["ttft_s"]
-        for wrong, code in ((["--decode", f"{program}:1:1"], "no row of prompts"), (["--prefill", program, "--decode", f"{program}:1:1"], "is no batch"),
-                            ([*programs, "--step-table", table], "E0718")):
+        decode = ["--decode", f"{program}:1:1"]
+        form = "is not PROGRAM:BATCH:CONTEXT"
+        for wrong, told in ((decode, "--decode alone gives no steps of prompts"), (programs[:2], "--prefill alone gives no decode steps"),
+                            (["--prefill", program, *decode], f"`{program}` {form}"), (["--prefill", ":1:1", *decode], f"`:1:1` {form}"),
+                            (["--prefill", f"{program}:0:1", *decode], f"`{program}:0:1` {form}"), ([*programs, "llama3-8b"], f"`llama3-8b` {form}"),
+                            ([*programs, "--step-table", table], "E0718"), ([*programs, "--step-model", "a=1e-3"], "--prefill or --decode both"),
+                            ([*programs, "--search", "--slo", "tpot=1s", "--devices", 4], "--prefill and --decode have the steps of one layout")):
             refused = run("serve", *wrong, *load)
-            assert refused.returncode and code in refused.stderr and "help:" in refused.stderr, refused.stderr
+            assert refused.returncode and told in refused.stderr and "help:" in refused.stderr, refused.stderr
+            assert "--step-table" in wrong or "table" not in refused.stderr.replace("--step-table", ""), refused.stderr
 
 
 def searches_leave_out_the_warm_up():

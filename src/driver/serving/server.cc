@@ -47,7 +47,9 @@ bool UseConstants(const ServeOptions& options, Server& server, Diagnostics& diag
 // Device times: the engine's host stays.
 bool UseTable(const ServeOptions& options, Server& server, Diagnostics& diagnostics) {
   if (!options.step_model.empty())
-    return diagnostics.Error(kBadServe, "--step-model and --step-table both give step times"), false;
+    return diagnostics.Error(kBadServe, "--step-model and --step-table, --prefill or --decode both give step times", {},
+                             "leave the constants of --step-model or your own steps out"),
+           false;
   if (options.step_table->prefill.empty()) {
     diagnostics.Error(serve::kBadStepTable, "the table of step times has no row of prompts", {},
                       "add rows of phase prefill; seconds 0 where prompts are computed elsewhere");

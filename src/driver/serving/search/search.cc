@@ -384,7 +384,8 @@ std::optional<SearchAnswer> Search(const ServeOptions& options, Diagnostics& dia
     return StepsKeyOf(each) == StepsKeyOf(candidates.front());
   });
   if (options.step_table && !alike) {
-    diagnostics.Error(kBadServe, "--step-table has the steps of one layout; --search tries several", {},
+    diagnostics.Error(kBadServe,
+                      "--step-table, --prefill and --decode have the steps of one layout; --search tries several", {},
                       "give --tp and --pp, one --device and one of --weights");
     return std::nullopt;
   }
