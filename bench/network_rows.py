@@ -45,7 +45,7 @@ def attribute(name, field, value):
     return block(10, block(1, name.encode()) + number(field, value))
 
 
-def node(index, after, microseconds=0, collective=None, size=0):
+def node(index, after, microseconds=0, collective=None, size=0, mark=0):
     kind = COMPUTE if collective is None else COLLECTIVE
     out = number(1, index) + block(2, b"node_%d" % index) + number(3, kind)
     if after:
@@ -55,6 +55,8 @@ def node(index, after, microseconds=0, collective=None, size=0):
     out += attribute("is_cpu_op", 27, 0)
     if collective is not None:
         out += attribute("comm_type", 9, collective) + attribute("comm_size", 9, size)
+    if mark:
+        out += attribute("schedule_mark", 9, mark)
     return varint(len(out)) + out
 
 

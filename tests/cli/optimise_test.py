@@ -29,6 +29,26 @@ module @scattered attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas =
   }
 }
 """
+# As JAX writes it, and as XLA does
+RAGGED_CALL = """
+module @ragged attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%x: tensor<64x4xf32>, %out: tensor<96x4xf32>, %o: tensor<2xi64>) -> tensor<96x4xf32> {
+    %r = stablehlo.custom_call @ragged_all_to_all(%x, %out, %o, %o, %o, %o) {api_version = 4 : i32, backend_config = {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}}
+      : (tensor<64x4xf32>, tensor<96x4xf32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<96x4xf32>
+    return %r : tensor<96x4xf32>
+  }
+}
+"""
+RAGGED_HLO = """
+HloModule ragged, num_partitions=2
+
+ENTRY main {
+  x = f32[64,4] parameter(0)
+  out = f32[96,4] parameter(1)
+  o = s64[2] parameter(2)
+  ROOT r = f32[96,4] ragged-all-to-all(x, out, o, o, o, o), replica_groups={{0,1}}
+}
+"""
 
 
 class Optimise(unittest.TestCase):
@@ -64,14 +84,41 @@ class Optimise(unittest.TestCase):
         self.assertFalse(any("triton-matmuls" in row["reason"] for row in rows), "an op in a matmul kernel is not left out")
 
     def test_a_flag_of_xla_keeps_collectives_in_the_stream_of_the_computation(self):
-        def overlap(kinds):
+        def answer(kinds, *words):
             flag = f"--xla-flag=--xla_gpu_disable_async_collectives={kinds}"
-            return json.loads(command.run("run", PROGRAM, "--device", "H100_80GB", flag, "--format", "json").stdout)["overlap_ps"]
+            return json.loads(command.run("run", PROGRAM, "--device", "H100_80GB", flag, "--format", "json", *words).stdout)
 
-        self.assertGreater(overlap("alltoall"), 0)
-        self.assertEqual(overlap("allcollectives"), 0)
+        for words in ([], ["--collective-streams", "group"], ["--network-model", "plain"], ["--network-backend", "analytical-aware"], ["--estimator", "roofline"]):
+            beside, kept = answer("alltoall", *words), answer("allcollectives", *words)
+            self.assertGreater(beside["overlap_ps"], 0, words)
+            self.assertEqual(kept["overlap_ps"], 0, words)
+            self.assertGreater(kept["step_time_ps"], beside["step_time_ps"], words)
         refused = command.run("optimise", PROGRAM, "--xla-flag=--xla_gpu_disable_async_collectives=gathers")
         self.assertIn("names no collectives by `gathers`", refused.stderr)
+
+    def test_names_of_collectives_are_those_of_xla_in_any_case(self):
+        def marked(program, kinds):
+            flag = f"--xla-flag=--xla_gpu_disable_async_collectives={kinds}"
+            done = command.run("optimise", "-", "--device", "H100_80GB", flag, stdin=program)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout.count("hespas.synchronous")
+
+        for program in (RAGGED_CALL, RAGGED_HLO):
+            self.assertEqual(marked(program, "alltoall"), 0)
+            for kinds in ("raggedalltoall", "RAGGEDALLTOALL", "AllReduce,RaggedAllToAll", "ALLCOLLECTIVES"):
+                self.assertEqual(marked(program, kinds), 1, kinds)
+
+    def test_written_traces_keep_collectives_in_the_stream_of_the_computation(self):
+        for model in ("calibrated", "plain"):
+            with tempfile.TemporaryDirectory() as folder:
+                words = ("--system", "H100_80GB_4GPU", "--device", "H100_80GB", "--network-model", model)
+                flag = "--xla-flag=--xla_gpu_disable_async_collectives=allcollectives"
+                step = command.result("run", PROGRAM, *words, flag, "--output", folder)
+                files = (f"--workload-configuration={folder}/dev", f"--comm-group-configuration={folder}/comm_group.json")
+                ranks = command.result("simulate", *files, *words)["npus"]
+            unit = 1 if model == "calibrated" else 1000  # plain answers are in nanoseconds
+            self.assertEqual(max(rank["finish"] for rank in ranks), (step["step_time_ps"] + unit // 2) // unit, model)
+            self.assertEqual(ranks[0].get("overlap", 0), 0, model)
 
     def test_large_results_are_scattered_part_by_part_on_tpus(self):
         def scattered(*words):
@@ -111,7 +158,7 @@ class Optimise(unittest.TestCase):
         self.assertEqual(marks("reduce_scatter=true"), ["true"])
 
     def test_flags_that_nothing_follows_are_refused(self):
-        for words in (["--xla-flag=--xla_gpu_enable_command_buffer=FUSION"], ["--xla-flag=--xla_gpu_enable_command_buffer"], ["--xla-flag=--xla_gpu_graph_level=1"], ["--xla-flag=--xla_gpu_autotune_level=x"], ["--xla-flag=--xla_gpu_enable_triton_gemm=yes"], ["--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes=1k"],
+        for words in (["--xla-flag=--xla_gpu_enable_command_buffer=FUSION"], ["--xla-flag=--xla_gpu_enable_command_buffer"], ["--xla-flag=--xla_gpu_disable_async_collectives"], ["--xla-flag=--xla_gpu_graph_level=1"], ["--xla-flag=--xla_gpu_autotune_level=x"], ["--xla-flag=--xla_gpu_enable_triton_gemm=yes"], ["--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes=1k"],
                       ["--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes"],
                       ["--optimise", "none", "--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes=1"],
                       ["--optimise", "none", "--device", "TPUv3", "--xla-flag=--xla_gpu_enable_command_buffer="],

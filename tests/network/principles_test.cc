@@ -6,6 +6,7 @@
 #include <random>
 
 #include "case_file.h"
+#include "trace/asynchronous.h"
 
 namespace hespas::network_test {
 namespace {
@@ -313,6 +314,33 @@ TEST(CommunicationStreams, IndependentCollectivesOverlap) {
   const auto two = Answer(input, [](SimulateOptions& options) { options.communication_streams = 2; });
   ASSERT_TRUE(one.ok() && two.ok());
   EXPECT_EQ(2 * two->finish(), one->finish());
+}
+
+// Nodes 1 and 3 are collectives, 2 and 4 computation; all but the last could begin when node 0 ends.
+result::SimResult InComputeStream(const std::vector<uint64_t>& marked, uint32_t streams = 1) {
+  json input = OneCollective("AR", 1 << 20, "ring", "Switch", 4);
+  const json all_reduce = {{"t", "coll"}, {"k", "AR"}, {"sz", 1 << 20}, {"d", {0}}};
+  const json compute = {{"t", "comp"}, {"us", 1000}, {"d", {0}}};
+  json nodes = {{{"t", "comp"}, {"us", 10}}, all_reduce, compute, all_reduce, compute};
+  for (size_t id = 0; id < nodes.size(); ++id) nodes[id]["id"] = id;
+  input["trace"] = {{"all", nodes}};
+  Result<Case> built = BuildCase(input);
+  for (const uint64_t id : marked) built->trace.programs[0].nodes[id].tag = trace::kInComputeStream;
+  built->options.communication_streams = streams;
+  built->options.record_nodes = true;
+  Diagnostics diagnostics;
+  return *simulate::Simulate(built->trace, built->system, built->options, diagnostics);
+}
+
+TEST(ComputeStream, HoldsComputationBehindItsCollectives) {
+  const uint64_t free = InComputeStream({}).finish();
+  const result::SimResult both = InComputeStream({1, 3});
+  EXPECT_EQ(free, 2'010'000u);  // collectives are hidden
+  EXPECT_EQ(both.ranks[0].overlap.value_or(0), 0u);
+  EXPECT_EQ(both.finish(), free + *both.ranks[0].comm);
+  EXPECT_EQ(InComputeStream({1, 3}, 2).finish(), both.finish());
+  EXPECT_EQ(InComputeStream({1}).finish(), free + *both.ranks[0].comm / 2);
+  EXPECT_EQ(InComputeStream({3}).finish(), free + *both.ranks[0].comm / 2);
 }
 
 TEST(StreamIds, GroupsOfUnequalUseNeedSeparateOnes) {

@@ -80,6 +80,17 @@ class SimGrid(unittest.TestCase):
             here = max(npu["finish"] for npu in self.answer(*options)["npus"])
             self.assertLess(abs(self.replay(*options) / here - 1), 0.02, options)
 
+    def test_computation_waits_for_collectives_in_its_stream(self):
+        def overlap(mark, backend):
+            self.write([rows.node(0, [], microseconds=300),
+                        rows.node(1, [0], collective=rows.ALL_REDUCE, size=rows.MIB, mark=mark),
+                        rows.node(2, [0], microseconds=50)])
+            return self.answer(backend=backend)["npus"][0].get("overlap", 0)
+
+        for backend in ("simgrid", "analytical", "analytical-aware"):
+            self.assertGreater(overlap(0, backend), 0, backend)
+            self.assertEqual(overlap(4, backend), 0, backend)
+
     def test_any_platform_file(self):
         self.write([rows.node(0, [], collective=rows.ALL_GATHER, size=10**7)], 4)
         hosts = "".join(f'<host id="h{i}" speed="1Gf"/>\n' for i in range(12))

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -60,11 +61,14 @@ struct AsyncName {
   std::string_view name;
   ir::OpKind kind;
 };
-// As XLA's DebugOptions.CollectiveOpType spells them (xla.proto), each of them and then all.
-constexpr AsyncName kAsyncNames[] = {
-    {"allreduce", ir::OpKind::kAllReduce},         {"allgather", ir::OpKind::kAllGather},
-    {"reducescatter", ir::OpKind::kReduceScatter}, {"collectivebroadcast", ir::OpKind::kCollectiveBroadcast},
-    {"alltoall", ir::OpKind::kAllToAll},           {"collectivepermute", ir::OpKind::kCollectivePermute}};
+// XLA's DebugOptions.CollectiveOpType (xla.proto), whose case XLA does not mind; "allcollectives" are all of them.
+constexpr AsyncName kAsyncNames[] = {{"allreduce", ir::OpKind::kAllReduce},
+                                     {"allgather", ir::OpKind::kAllGather},
+                                     {"reducescatter", ir::OpKind::kReduceScatter},
+                                     {"collectivebroadcast", ir::OpKind::kCollectiveBroadcast},
+                                     {"alltoall", ir::OpKind::kAllToAll},
+                                     {"collectivepermute", ir::OpKind::kCollectivePermute},
+                                     {"raggedalltoall", ir::OpKind::kRaggedAllToAll}};
 constexpr std::string_view kDisableAsync = "--xla_gpu_disable_async_collectives";
 
 constexpr std::string_view kAutotuneLevel = "--xla_gpu_autotune_level";
@@ -121,16 +125,19 @@ Status TakeWithoutGraphs(std::string_view flag, const WithoutGraphs& known) {
 }
 
 Status TakeSynchronous(std::string_view flag, std::string_view value, optimise::XlaFlags& flags) {
+  const std::string help = fmt::format("write {}=allgather,allreduce,reducescatter", kDisableAsync);
+  if (NameOf(flag) == flag) return MakeError(kXlaFlag, fmt::format("--xla-flag: `{}` has no value", flag), {}, help);
   while (!value.empty()) {
     const std::string_view name = value.substr(0, value.find(','));
     value.remove_prefix(std::min(value.size(), name.size() + 1));
+    std::string lower(name);
+    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     const size_t before = flags.synchronous.size();
     for (const AsyncName& known : kAsyncNames) {
-      if (known.name == name || name == "allcollectives") flags.synchronous.push_back(known.kind);
+      if (known.name == lower || lower == "allcollectives") flags.synchronous.push_back(known.kind);
     }
     if (flags.synchronous.size() > before) continue;
-    return MakeError(kXlaFlag, fmt::format("--xla-flag: `{}` names no collectives by `{}`", flag, name), {},
-                     fmt::format("write {}=allgather,allreduce,reducescatter", kDisableAsync));
+    return MakeError(kXlaFlag, fmt::format("--xla-flag: `{}` names no collectives by `{}`", flag, name), {}, help);
   }
   return {};
 }

@@ -62,18 +62,27 @@ void Divide(Dataflow& flow, NodeId id, PassContext& context) {
   for (uint32_t r = 0; r < results.size(); ++r) flow.Replace(flow.result(id, r), flow.result(done, r));
 }
 
+// JAX's ragged all-to-all is a call, of which no pair is made.
+OpKind CollectiveKind(const Dataflow& flow, const Node& node) {
+  if (node.kind != OpKind::kCustomCall) return node.kind;
+  const std::string_view* target = flow.attribute(node, "call_target_name");
+  const bool ragged = target != nullptr && target->find("ragged_all_to_all") != std::string_view::npos;
+  return ragged ? OpKind::kRaggedAllToAll : node.kind;
+}
+
 }  // namespace
 
 void SplitCollectives(Dataflow& flow, PassContext& context) {
   const std::vector<NodeId> order = flow.order();
   for (const NodeId id : order) {
     Node& node = flow.node(id);
-    if (!ir::IsCollective(node.kind) || node.capture_count != 0 || node.result_count == 0) continue;
+    if (node.capture_count != 0 || node.result_count == 0) continue;
+    const OpKind kind = CollectiveKind(flow, node);
     const auto& kept = context.flags.synchronous;
-    if (std::find(kept.begin(), kept.end(), node.kind) == kept.end()) {
-      Divide(flow, id, context);
-    } else {
+    if (ir::IsCollective(kind) && std::find(kept.begin(), kept.end(), kind) != kept.end()) {
       node.attributes.push_back(MakeAttribute(flow.source(), ir::kSynchronous, "unit"));
+    } else if (ir::IsCollective(node.kind)) {
+      Divide(flow, id, context);
     }
   }
   flow.Normalise();

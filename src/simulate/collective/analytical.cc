@@ -23,6 +23,7 @@
 #include "simulate/collective/ties.h"
 #include "simulate/engine/loops.h"
 #include "simulate/simulate.h"
+#include "trace/asynchronous.h"
 #include "trace/priority.h"
 
 namespace hespas::simulate {
@@ -128,8 +129,8 @@ class AnalyticalSimulation {
   }
 
   bool HoldsCompute(uint32_t rank, const trace::Node& node) const {
-    return held_ && node.kind == NodeKind::kCollective &&
-           (held_(node, rendezvous_.Members(rank, node)) & kHoldsCompute) != 0;
+    return trace::IsInComputeStream(node) || (held_ && node.kind == NodeKind::kCollective &&
+                                              (held_(node, rendezvous_.Members(rank, node)) & kHoldsCompute) != 0);
   }
 
   ComputeUnit& UnitOf(uint32_t rank, const trace::Node& node) {

@@ -4,6 +4,7 @@
 //   direction (links are full duplex: a ring shift costs one hop), in the order in which they can start. Collectives
 //   that hold nothing in common (`AnalyticalOptions::held`) run at the same time. With `share_links` those of one group
 //   queue, and others advance at once, at their fair part of what they hold in common.
+// - A collective in the stream of the computation (trace/asynchronous.h) holds the compute unit, whatever `held` says.
 // - The k-th collective of a group at each member belong together; it starts when the last member is there.
 // - Ranks of one program are equivalent and are simulated once. What cannot finish is an error that names node and NPU.
 #pragma once

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "simulate/simulate.h"
+#include "trace/asynchronous.h"
 
 namespace hespas::simulate {
 namespace {
@@ -61,6 +62,21 @@ TEST(AnalyticalSimulation, ACollectiveThatHoldsTheComputeUnitRunsInItsOrder) {
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer->ranks[0].finish, 18u);
   EXPECT_EQ(answer->ranks[0].overlap, 0u);
+}
+
+TEST(AnalyticalSimulation, ACollectiveInTheStreamOfTheComputationHoldsItOnEveryNetwork) {
+  trace::Program program;
+  Append(program, Compute(1, 10));
+  Append(program, AllReduce(2), {1});
+  Append(program, Compute(3, 3), {1});
+  const auto finish = [&](bool share_links) {
+    return SimulateAnalytical(OnTwoRanks(program), kFive, {.share_links = share_links})->ranks[0].finish;
+  };
+  EXPECT_EQ(finish(false), 15u);
+  EXPECT_EQ(finish(true), 15u);
+  program.nodes[1].tag = trace::kInComputeStream;
+  EXPECT_EQ(finish(false), 18u);
+  EXPECT_EQ(finish(true), 18u);
 }
 
 // Rank 1 could begin with the last one, rank 0 with the one before it; each would wait for the other.

@@ -7,6 +7,8 @@
 #include <functional>
 #include <numeric>
 
+#include "trace/asynchronous.h"
+
 namespace hespas::simulate {
 
 using trace::Node;
@@ -17,6 +19,7 @@ namespace {
 constexpr int32_t kWorkloadTags = 500'000'000;
 
 Slot SlotOf(const Node& node) {
+  if (trace::IsInComputeStream(node)) return Slot::kComputeStream;
   if (node.is_cpu) return Slot::kCpu;
   if (node.kind == NodeKind::kCompute) return Slot::kCompute;
   return node.kind == NodeKind::kReceive ? Slot::kNone : Slot::kCommunication;
@@ -77,6 +80,7 @@ class IdIndex {
 };
 
 // Parents of all nodes, one node after the other; `compiled.parents` gets their numbers. `records`: by RecordsById.
+// Collectives in the stream of the computation wait for the one before, lest two ranks begin with different ones.
 Result<std::vector<uint32_t>> ParentsOf(const std::vector<uint32_t>& records, CompiledProgram& compiled,
                                         uint32_t rank) {
   const trace::Program& program = *compiled.program;
@@ -85,6 +89,7 @@ Result<std::vector<uint32_t>> ParentsOf(const std::vector<uint32_t>& records, Co
   parents.reserve(program.dependencies.size());
   compiled.parents.reserve(compiled.size());
   size_t at = 0;
+  std::optional<uint32_t> in_stream;
   for (uint32_t n = 0; n < compiled.size(); ++n) {
     const size_t first = parents.size();
     const uint64_t own_id = compiled.node(n).id;
@@ -100,6 +105,10 @@ Result<std::vector<uint32_t>> ParentsOf(const std::vector<uint32_t>& records, Co
         }
         parents.push_back(*parent);
       }
+    }
+    if (trace::IsInComputeStream(compiled.node(n))) {
+      if (in_stream) parents.push_back(*in_stream);
+      in_stream = n;
     }
     const auto own = parents.begin() + static_cast<std::ptrdiff_t>(first);
     std::sort(own, parents.end());
@@ -207,12 +216,22 @@ void Workload::MakeReady(uint32_t rank, uint32_t node) {
   std::push_heap(heap.begin(), heap.end(), std::greater<>());
 }
 
+// Of a slot with a free node.
+bool Workload::MayIssue(const Npu& npu, Slot slot) const {
+  if (slot == Slot::kNone) return true;
+  if (slot == Slot::kComputeStream) return HasRoom(npu, Slot::kCompute) && HasRoom(npu, Slot::kCommunication);
+  const std::vector<uint32_t>& stream = npu.ready[static_cast<size_t>(Slot::kComputeStream)];
+  if (slot == Slot::kCompute && !stream.empty() && stream.front() < npu.ready[static_cast<size_t>(slot)].front())
+    return false;
+  return HasRoom(npu, slot);
+}
+
 // The smallest free node whose slot is free; kNothing if there is none.
 uint32_t Workload::NextReady(Npu& npu) {
   std::vector<uint32_t>* best = nullptr;
   for (size_t slot = 0; slot < npu.ready.size(); ++slot) {
     std::vector<uint32_t>& heap = npu.ready[slot];
-    if (heap.empty() || (slot < npu.occupied.size() && npu.occupied[slot] >= Capacity(slot))) continue;
+    if (heap.empty() || !MayIssue(npu, static_cast<Slot>(slot))) continue;
     if (best == nullptr || heap.front() < best->front()) best = &heap;
   }
   if (best == nullptr) return kNothing;
@@ -232,12 +251,22 @@ void Workload::Pump(uint32_t rank) {
   npu.fresh.clear();
 }
 
+void Workload::Occupy(Npu& npu, Slot slot, bool begins) {
+  const auto count = [&](Slot taken) {
+    uint32_t& nodes = npu.occupied[static_cast<size_t>(taken)];
+    nodes = begins ? nodes + 1 : nodes - 1;
+  };
+  if (slot != Slot::kComputeStream) return count(slot);
+  count(Slot::kCompute);
+  count(Slot::kCommunication);
+}
+
 void Workload::Issue(uint32_t rank, uint32_t index) {
   Npu& npu = npus_[rank];
   const Node& node = program(rank).node(index);
   const Slot slot = SlotOf(node);
   if (slot != Slot::kNone) {
-    ++npu.occupied[static_cast<size_t>(slot)];
+    Occupy(npu, slot, true);
     npu.occupants.push_back(index);
   }
   ++npu.taken;
@@ -361,7 +390,7 @@ void Workload::Release(uint32_t rank, uint32_t index) {
   const CompiledProgram& compiled = program(rank);
   const Slot slot = SlotOf(compiled.node(index));
   if (slot != Slot::kNone) {
-    --npu.occupied[static_cast<size_t>(slot)];
+    Occupy(npu, slot, false);
     std::erase(npu.occupants, index);
   }
   --npu.taken;

@@ -1,5 +1,7 @@
 // The workload layer of every NPU: issues the nodes of its program whose dependencies are met, in ascending order of
-// id, into one CPU, one compute and one communication slot (spec astra-sim section 8).
+// id, into one CPU, one compute and one communication slot (spec astra-sim section 8). Beyond ASTRA-sim, a collective
+// in the stream of the computation takes the compute and the communication slot, and computation behind it waits for
+// it.
 #pragma once
 
 #include <array>
@@ -17,7 +19,7 @@
 
 namespace hespas::simulate {
 
-enum class Slot : uint8_t { kCpu, kCompute, kCommunication, kNone };
+enum class Slot : uint8_t { kCpu, kCompute, kCommunication, kNone, kComputeStream };
 
 // A program in ascending order of ids, with its dependencies inverted. Records of equal id are one node: the last
 // gives the contents, the dependencies are merged.
@@ -58,7 +60,7 @@ class Workload : public CollectiveEnds {
 
   struct Npu {
     std::vector<uint32_t> parents_left;
-    std::array<std::vector<uint32_t>, 4> ready;  // heaps of free nodes, by slot
+    std::array<std::vector<uint32_t>, 5> ready;  // heaps of free nodes, by slot
     std::vector<uint32_t> fresh;                 // freed while pumping
     std::array<uint32_t, 3> occupied{};          // nodes in each slot
     std::vector<uint32_t> occupants;
@@ -70,9 +72,12 @@ class Workload : public CollectiveEnds {
   bool Runs(uint32_t rank) const { return core_.classes == nullptr || core_.classes->first(rank) == rank; }
   void Pump(uint32_t rank);
   uint32_t NextReady(Npu& npu);
-  uint32_t Capacity(size_t slot) const {
-    return slot == static_cast<size_t>(Slot::kCommunication) ? core_.options.communication_streams : 1;
+  bool MayIssue(const Npu& npu, Slot slot) const;
+  bool HasRoom(const Npu& npu, Slot slot) const {
+    const uint32_t capacity = slot == Slot::kCommunication ? core_.options.communication_streams : 1;
+    return npu.occupied[static_cast<size_t>(slot)] < capacity;
   }
+  static void Occupy(Npu& npu, Slot slot, bool begins);
   void MakeReady(uint32_t rank, uint32_t node);
   void Issue(uint32_t rank, uint32_t node);
   void IssueByKind(uint32_t rank, uint32_t index, const trace::Node& node);
