@@ -50,7 +50,8 @@ class Stages(unittest.TestCase):
 
     @classmethod
     def simulated(cls, programs):
-        return answered(*programs, "--system", cls.system, "--network-model", "plain")
+        # Without CUDA graphs, which differ by stage.
+        return answered(*programs, "--system", cls.system, "--network-model", "plain", "--xla-flag=--xla_gpu_enable_command_buffer=")
 
     def schedule(self, name):
         """Of the plan, with the passes' times in the programs."""
