@@ -79,7 +79,7 @@ const page = path.resolve(run, 'report.html');
         await frame();
         times.push(performance.now() - start);
       }
-      return times.sort((x, y) => x - y)[2];  // the median: other programs share the machine
+      return Math.min(...times);  // other programs share the machine
     });
     assert.notEqual(await card.innerText(), before);
     assert.match(await view.locator('#live pre').innerText(), /--set device\.memory_bandwidth=\d+.* --keep-kernels$/);
