@@ -331,7 +331,7 @@ uint32_t CalibratedModel::Links(const trace::Node&, std::span<const uint32_t> me
 // default"). The flags are of v4 and later: on TPUv3 none waits.
 uint32_t CalibratedModel::Holds(const trace::Node& node, std::span<const uint32_t> members) const {
   const uint32_t links = IsTpu() ? Links(node, members) : 1;
-  if (node.tag == trace::kInComputeStream) return links | simulate::kHoldsCompute;
+  if (trace::IsInComputeStream(node)) return links | simulate::kHoldsCompute;
   if (!IsTpu()) return links;
   const Operation op = OperationOf(node);
   const bool begun = op == Operation::kAllGather || op == Operation::kPermute || node.tag == trace::kAsynchronous;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ir/attributes/attribute.h"
+#include "ir/facts/library_call.h"
 #include "ir/walk.h"
 
 namespace hespas::split {
@@ -59,8 +60,7 @@ std::optional<SeparatorPolicy> PolicyByName(std::string_view name) {
 ir::OpId CollectiveOf(const ir::Module& module, ir::OpId op) {
   const ir::OpKind kind = module.kind(op);
   if (kind == ir::OpKind::kCustomCall) {
-    const std::string_view* target = module.attribute(op, "call_target_name");
-    return target != nullptr && target->find("ragged_all_to_all") != std::string_view::npos ? op : ir::OpId();
+    return ir::IsRaggedAllToAll(module.attribute(op, "call_target_name")) ? op : ir::OpId();
   }
   if (ir::IsCollective(kind) || kind == ir::OpKind::kSend || kind == ir::OpKind::kRecv) return op;
   if (kind != ir::OpKind::kAsyncStart) return ir::OpId();

@@ -2,18 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 
+#include "base/text/lower.h"
 #include "read/read.h"
 #include "report/text/program/histogram.h"
 
 namespace hespas::driver::compat {
 
 Result<std::string> AnalyzeProgram(const AnalyzerOptions& options, const Log& log, Diagnostics& diagnostics) {
-  std::string format = options.format;
-  std::transform(format.begin(), format.end(), format.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string format = Lower(options.format);
   if (format != "text" && format != "csv") {
     return MakeError(kUnknownFormat, fmt::format("unknown format `{}`", options.format), {}, "use `text` or `csv`");
   }

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include "base/system/file.h"
 #include "base/text/json.h"
 #include "base/text/json_text.h"
+#include "base/text/lower.h"
 #include "base/text/suggest.h"
 #include "driver/configuration/tool_keys.h"
 #include "driver/stages/device.h"
@@ -67,12 +67,6 @@ Rates RatesOf(const hardware::Device& device) {
   for (const auto& [datatype, rate] : device.per_datatype_flops)
     rates.per_datatype_flops.emplace_back(datatype, rate.value);
   return rates;
-}
-
-std::string Lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 class Reader {

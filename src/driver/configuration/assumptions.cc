@@ -9,6 +9,7 @@
 
 #include "driver/configuration/kernel_costs.h"
 #include "ir/facts/execution/trip_count.h"
+#include "ir/facts/library_call.h"
 #include "ir/walk.h"
 #include "transform/retarget.h"
 
@@ -47,8 +48,7 @@ Status Check(const Assumptions& assumptions) {
 bool IsRagged(const ir::Module& module, ir::OpId op) {
   const ir::OpKind kind = module.kind(op);
   if (kind == ir::OpKind::kRaggedAllToAll || kind == ir::OpKind::kRaggedDot) return true;
-  const std::string_view* target = module.attribute(op, "call_target_name");
-  return target != nullptr && target->find("ragged_all_to_all") != std::string_view::npos;
+  return ir::IsRaggedAllToAll(module.attribute(op, "call_target_name"));
 }
 
 // Ops that each assumption concerns.

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "base/system/file.h"
 #include "base/text/json_text.h"
+#include "base/text/lower.h"
 #include "driver/configuration/tool_keys.h"
 
 namespace hespas::driver {
@@ -39,11 +39,6 @@ constexpr KeyRow kPlainKeys[] = {
     {"compat", "--compat"},
     {"strict", "--strict"},
 };
-
-std::string Lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 class Reader {
  public:

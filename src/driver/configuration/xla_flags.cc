@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
 
+#include "base/text/lower.h"
 #include "base/text/suggest.h"
 
 namespace hespas::driver {
@@ -130,8 +130,7 @@ Status TakeSynchronous(std::string_view flag, std::string_view value, optimise::
   while (!value.empty()) {
     const std::string_view name = value.substr(0, value.find(','));
     value.remove_prefix(std::min(value.size(), name.size() + 1));
-    std::string lower(name);
-    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const std::string lower = Lower(name);
     const size_t before = flags.synchronous.size();
     for (const AsyncName& known : kAsyncNames) {
       if (known.name == lower || lower == "allcollectives") flags.synchronous.push_back(known.kind);

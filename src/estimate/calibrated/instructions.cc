@@ -11,6 +11,7 @@
 #include "ir/facts/fusion.h"
 #include "ir/facts/library_call.h"
 #include "ir/facts/op_weights.h"
+#include "ir/facts/row_reduction.h"
 #include "ir/op_kind.h"
 
 namespace hespas::estimate::calibrated {
@@ -73,14 +74,9 @@ double MultiplyAdds(const ir::Module& module, ir::OpId op) {
   return call ? static_cast<double>(call->flops()) / 2 : 0;
 }
 
-// Whether XLA's emitter reduces the dimension that is contiguous in memory (row-major), so that a warp reads along it.
 bool ReducesRows(const ir::Module& module, ir::OpId reduction) {
-  const std::vector<int64_t>& extents = module.type(module.operands(reduction)[0]).dims;
   const auto reduced = ir::IntegersAttribute(module, reduction, "dimensions");
-  if (!reduced) return false;
-  size_t last = extents.size();
-  while (last > 0 && extents[last - 1] == 1) --last;
-  return last == 0 || std::find(reduced->begin(), reduced->end(), static_cast<int64_t>(last) - 1) != reduced->end();
+  return reduced && ir::ReducesRows(module.type(module.operands(reduction)[0]).dims, *reduced);
 }
 
 // XLA takes such a transpose for a loop: the contiguous dimension stays it (TransposesMinorDimension).

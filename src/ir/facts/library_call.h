@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "ir/module.h"
 
@@ -34,6 +35,11 @@ struct LibraryCall {
   // Multiply-adds counted twice, saturating; 0 where not decoded.
   int64_t flops() const;
 };
+
+// JAX's ragged all-to-all is a call before XLA lowers it; `target` is that of a custom_call, if there is one.
+inline bool IsRaggedAllToAll(const std::string_view* target) {
+  return target != nullptr && target->find("ragged_all_to_all") != std::string_view::npos;
+}
 
 // Nothing where `op` is no custom_call or calls none of these libraries.
 std::optional<LibraryKind> LibraryKindOf(const Module& module, OpId op);

@@ -1,10 +1,11 @@
 #include "ir/facts/matmul_precision.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <optional>
 #include <string>
+
+#include "base/text/lower.h"
 
 namespace hespas::ir {
 namespace {
@@ -29,12 +30,6 @@ uint8_t NumberAt(std::string_view text) {
   uint8_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return std::max<uint8_t>(number, 1);
-}
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
 }
 
 // From the name of the key up to the end of its list or word.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/facts/execution/asynchronous.h"
+#include "ir/facts/library_call.h"
 #include "ir/type_table.h"
 #include "optimise/dataflow/pass.h"
 
@@ -65,9 +66,7 @@ void Divide(Dataflow& flow, NodeId id, PassContext& context) {
 // JAX's ragged all-to-all is a call, of which no pair is made.
 OpKind CollectiveKind(const Dataflow& flow, const Node& node) {
   if (node.kind != OpKind::kCustomCall) return node.kind;
-  const std::string_view* target = flow.attribute(node, "call_target_name");
-  const bool ragged = target != nullptr && target->find("ragged_all_to_all") != std::string_view::npos;
-  return ragged ? OpKind::kRaggedAllToAll : node.kind;
+  return ir::IsRaggedAllToAll(flow.attribute(node, "call_target_name")) ? OpKind::kRaggedAllToAll : node.kind;
 }
 
 }  // namespace

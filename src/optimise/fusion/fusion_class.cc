@@ -4,6 +4,7 @@
 
 #include "ir/attributes/attribute.h"
 #include "ir/facts/op_weights.h"
+#include "ir/facts/row_reduction.h"
 #include "optimise/dataflow/build.h"
 #include "optimise/fusion/policy.h"
 
@@ -47,11 +48,7 @@ int64_t WorkElements(const Dataflow& flow, NodeId id) {
 
 bool ReducesRows(const Dataflow& flow, const Node& node) {
   const auto reduced = IntegersOf(flow, node, "dimensions");
-  const Dimensions& dims = flow.type(node.operands[0]).dims;
-  if (!reduced) return false;
-  int64_t last = static_cast<int64_t>(dims.size()) - 1;
-  while (last >= 0 && dims[static_cast<size_t>(last)] == 1) --last;
-  return last < 0 || std::find(reduced->begin(), reduced->end(), last) != reduced->end();
+  return reduced && ir::ReducesRows(flow.type(node.operands[0]).dims, *reduced);
 }
 
 bool IsBroadcast(const Node& node) { return node.kind == OpKind::kBroadcastInDim || node.kind == OpKind::kBroadcast; }

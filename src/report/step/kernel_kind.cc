@@ -1,8 +1,9 @@
 #include "report/step/kernel_kind.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string>
+
+#include "base/text/lower.h"
 
 namespace hespas::report {
 namespace {
@@ -83,12 +84,6 @@ constexpr Pattern kKernels[] = {
     {"norm", "reduction"},
     {"reduce", "reduction"},
 };
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
 
 template <size_t n>
 std::string_view Find(const Pattern (&patterns)[n], std::string_view text) {

@@ -8,6 +8,7 @@
 
 #include "base/system/file.h"
 #include "base/text/json_text.h"
+#include "base/text/lower.h"
 #include "base/text/suggest.h"
 
 namespace hespas::serve {
@@ -233,11 +234,6 @@ std::optional<Model> ModelOf(const json& whole, const std::string& file, Diagnos
     if (size < 1) return reader.Bad("a size is 0"), std::nullopt;
   }
   return diagnostics.error_count() == before ? std::optional(model) : std::nullopt;
-}
-
-std::string Lower(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return name;
 }
 
 // What a name says of the checkpoint's format: "Llama-3.3-70B-Instruct-FP8".
