@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-
 #include "base/text/lower.h"
 #include "read/read.h"
 #include "report/text/program/histogram.h"
