@@ -28,8 +28,8 @@ MESH = re.compile(r"(sdy\.mesh @[\w.$-]+ = <\[)([^\]]*)\]")
 AXIS = re.compile(r'"([^"]+)"=(\d+)')
 
 
-def remeshed(text, sizes):
-    """The program with `sizes` for the axes of its mesh. Shapes are global and stay."""
+def remeshed(text, sizes, order=()):
+    """The program with `sizes` for the axes of its mesh, in that order where one is given. Shapes are global and stay."""
     found = MESH.search(text)
     if not found:
         raise lower.Refused("the program has no Shardy mesh (`sdy.mesh`)")
@@ -37,7 +37,7 @@ def remeshed(text, sizes):
     for name in sizes:
         if name not in axes:
             raise lower.Refused(f"the program's mesh has no axis `{name}`; it has {', '.join(axes)}")
-    new = ", ".join(f'"{name}"={sizes.get(name, 1)}' for name in axes)
+    new = ", ".join(f'"{name}"={sizes.get(name, 1)}' for name in dict.fromkeys((*order, *axes)))
     text = MESH.sub(lambda match: f"{match.group(1)}{new}]", text)
     return re.sub(r"mhlo\.num_partitions = \d+", f"mhlo.num_partitions = {math.prod(sizes.values())}", text, count=1)
 
@@ -66,12 +66,12 @@ def compiler(text, devices):
     return compile_with
 
 
-def make(text, sizes, output, dumps):
+def make(text, sizes, order, output, dumps):
     """Writes what each device runs with that mesh; the process has to end then."""
     devices = math.prod(sizes.values())
     lower.prepare_environment(devices)
     part = pathlib.Path(dumps) / "program.gz"
-    lower.write(part, lower.partitioned_stablehlo(early_hlo(compiler(remeshed(text, sizes), devices), dumps)))
+    lower.write(part, lower.partitioned_stablehlo(early_hlo(compiler(remeshed(text, sizes, order), devices), dumps)))
     os.replace(part, output)
 
 
@@ -105,7 +105,7 @@ def answer(text, folder, command, request):
     if not request.get("made"):
         text = program_text(request["program"]) if "program" in request else text
         with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as dumps:
-            error = make_in_child(make, dumps, text, request["sizes"], request["output"])
+            error = make_in_child(make, dumps, text, request["sizes"], request.get("order", ()), request["output"])
         if error is not None:
             return {"error": error}
     run = subprocess.run([command[0], "run", request["output"], *command[1:], *request.get("run", ())], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

@@ -14,6 +14,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,8 @@ class Parser(argparse.ArgumentParser):
         if "unrecognized" in message:
             unknown = next(iter(message.partition(": ")[2].split()), "").partition("=")[0]
             behind = suggested(unknown, self._option_string_actions) + "what `hespas run` is to take stands behind `--`; "
+        elif choice := re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message):
+            behind = suggested(choice[1], re.findall(r"[\w-]+", choice[2]))
         raise Refused(message, f"{behind}`{self.prog} --help` lists the options", 2)
 
 

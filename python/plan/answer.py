@@ -81,6 +81,9 @@ def of_program(arguments, rows, steps, other):
     """The answer for a program of the user's own, whose rows have no candidates and come the best first; `other`: the row of --why and what had become of those asked for."""
     best = rows[:arguments.top]
     steps = {reason: number for reason, number in steps.items() if number}
+    if arguments.output:
+        title = f"{arguments.model}: {arguments.devices} x {arguments.device}"
+        page.write(pathlib.Path(arguments.output, "report.html"), title, page.Shown(rows, arguments.top, best[0]["mesh"], best[0]["capacity"], list(steps.items()), other and other[0]))
     if arguments.format == "json":
         print(json.dumps({"schema_version": 1, "devices": arguments.devices, "objective": arguments.objective, "best": best, "front": front(rows),
                           "funnel": steps, "gap": 0.0, "why": other and {**other[0], "were": dict(other[1])}}, indent=2))
@@ -112,7 +115,8 @@ def told(arguments, space, search, count, refused, other, drawn):
     if arguments.output:
         folder = pathlib.Path(arguments.output)
         commands.write(folder, search.problem, arguments, shown)
-        page.write(folder / "report.html", f"{arguments.model}: {title}", search, shown, steps, other and other[0])
+        mesh = commands.mesh(best[0]["candidate"], search.problem.network.node)
+        page.write(folder / "report.html", f"{arguments.model}: {title}", page.Shown(best, arguments.top, mesh, search.problem.capacity, steps, other and other[0]))
     if arguments.format == "json":
         print(json.dumps({"schema_version": 1, "devices": space.devices, "sequences": space.batch, "objective": arguments.objective,
                           "best": [as_json(row, search) for row in shown], "front": [as_json(row, search) for row in front(best)], "funnel": dict(steps),

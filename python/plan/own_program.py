@@ -15,14 +15,17 @@ import sys
 import answer
 import candidates
 import options
+import own_text
 import why
-from environments import Refused, program_text
+from environments import Refused
 from export import settings
+from network import network_of
+from own_layouts import layouts
 from own_rows import Choice, estimated, unequal
-from remesh import AXIS, MESH
 from search import OBJECTIVES
 
 KINDS = re.compile(r"\.py(:\w+)?$|\.mlir(\.gz)?$")
+UNEVEN = re.compile(r"is partitioned \d+ times, but")  # JAX of a dimension that a mesh does not divide
 
 
 def is_own(model):
@@ -30,29 +33,22 @@ def is_own(model):
 
 
 def exported(arguments, scratch):
-    """A function as programs on a mesh whose first axis has all devices, by the values of --set of which there are several."""
+    """A function as programs, by the values of --set of which there are several; on a mesh whose first axis has all devices, or the next one that divides its arguments."""
     axes = [axis for axis in arguments.axes.split(",") if axis]
-    mesh = ",".join(f"{axis}={arguments.devices if at == 0 else 1}" for at, axis in enumerate(axes))
     rows, swept = settings(arguments.set)
     words = [word for each in arguments.arg for word in ("--arg", each)] + [word for each in arguments.set for word in ("--set", each)]
-    done = subprocess.run([os.environ["HESPAS_COMMAND"], "export", arguments.model, "--axes", mesh, "--stage", "lowered", "--name", "step", "--output", scratch,
-                           *words], stdout=subprocess.PIPE, text=True, check=False)
+    said = ""
+    for sizes in sorted(candidates.factorisations(arguments.devices, axes), key=lambda sizes: -sizes[axes[0]]):
+        mesh = ",".join(f"{axis}={size}" for axis, size in sizes.items())
+        done = subprocess.run([os.environ["HESPAS_COMMAND"], "export", arguments.model, "--axes", mesh, "--stage", "lowered", "--name", "step", "--output", scratch,
+                               *words], capture_output=True, text=True, check=False)
+        said = said or done.stderr
+        if not UNEVEN.search(done.stderr):
+            break
+    sys.stderr.write(said if done.returncode else done.stderr)
     if done.returncode != 0:
-        raise Refused("", status=done.returncode)  # it has said why
+        raise Refused("", status=done.returncode)
     return {tuple((key, row[key]) for key in swept): path for row, path in zip(rows, done.stdout.splitlines())}
-
-
-def axes_of(path):
-    """Axes of the program's mesh along which something is divided."""
-    text = program_text(path)
-    found = MESH.search(text)
-    names = [name for name, _ in AXIS.findall(found.group(2))] if found else []
-    body = text[found.end():] if found else ""
-    used = [name for name in names if f'"{name}"' in body]
-    if not used:
-        raise Refused(f"`{path}` has no axis along which anything is divided",
-                      "give arguments a sharding over a mesh (`hespas export` shows how), and name the axes of a function with --axes", 1)
-    return used
 
 
 def refuse_others(arguments):
@@ -65,16 +61,24 @@ def refuse_others(arguments):
 
 
 def choices(arguments, scratch):
-    """All configurations, those first that use the fewest axes."""
+    """All configurations, those first that use the fewest axes, and how many meshes do not divide the arguments; on several nodes also other orders of the axes."""
     function = not KINDS.search(arguments.model).group(0).startswith(".mlir")
     if arguments.set and not function:
         raise Refused("--set is of models and functions", "a program has no configuration", 2)
-    found = []
+    found, uneven, node = [], [], network_of(arguments.system, arguments.device, arguments.devices).node
     for parameters, program in (exported(arguments, scratch) if function else {(): arguments.model}).items():
-        axes = axes_of(program)
+        axes, dimensions = own_text.read(program)
+        if not axes:
+            raise Refused(f"`{arguments.model}` has no axis along which anything is divided",
+                          "give arguments a sharding over a mesh (`hespas export` shows how), and name the axes of a function with --axes", 1)
         axes = [axis for axis in axes if axis in arguments.axes.split(",")] or axes
-        found += [Choice(str(program), parameters, tuple(sizes.items())) for sizes in candidates.factorisations(arguments.devices, axes)]
-    return sorted(found, key=lambda choice: len(choice.axes))
+        for sizes in candidates.factorisations(arguments.devices, axes):
+            reason = own_text.indivisible(dimensions, sizes)
+            uneven += [reason] if reason else []
+            found += [] if reason else [Choice(str(program), parameters, order, node=node) for order in layouts(tuple(sizes.items()), node)]
+    if not found:
+        raise Refused(f"no mesh divides the arguments: {uneven[0]} is not whole", "change --devices, --axes or the sizes of the arguments", 5)
+    return sorted(found, key=lambda choice: len(choice.axes)), len(uneven)
 
 
 def asked(arguments, every):
@@ -97,7 +101,7 @@ def compared(alike, found, objective):
 
 def planned(arguments, scratch):
     refuse_others(arguments)
-    every = choices(arguments, scratch)
+    every, uneven = choices(arguments, scratch)
     visited = every[:arguments.evaluations]
     alike = asked(arguments, every) if arguments.why else []
     found = asyncio.run(estimated(arguments, scratch, visited, alike))
@@ -110,8 +114,8 @@ def planned(arguments, scratch):
     if not best:
         least = min(rows.values(), key=lambda row: row["peak_memory_bytes"])
         raise Refused(f"no mesh fits into {least['capacity'] / 1e9:.4g} GB; nearest is {least['name']} with {least['peak_memory_bytes'] / 1e9:.4g} GB",
-                      "take more devices, larger ones, or a smaller batch", 5)
-    steps = {"configurations": len(every), **collections.Counter(map(found.outcome, every))}
+                      f"take {least['peak_memory_bytes'] / least['capacity']:.2f} times the memory, more devices, or a smaller batch", 5)
+    steps = {"meshes refused: a dimension does not divide": uneven, "configurations": len(every), **collections.Counter(map(found.outcome, every))}
     fitting = [rows[choice] for choice in best]
     warning = unequal(fitting)
     if warning:

@@ -2,6 +2,7 @@
 import asyncio
 import collections
 import dataclasses
+import math
 import os
 import pathlib
 import re
@@ -11,6 +12,7 @@ import sys
 import clusters
 import costs
 import options
+import own_layouts
 from search import NOT_VISITED, OBJECTIVES, SAME
 from shard import unequal_work
 from workers import Workers
@@ -23,13 +25,23 @@ REMESH = pathlib.Path(__file__).resolve().parents[1] / "export" / "remesh.py"
 class Choice:
     program: str
     parameters: tuple  # (name, value) of those of which several are tried
-    sizes: tuple  # (axis, size)
+    sizes: tuple  # (axis, size), outermost first
     flags: str = ""  # of costs.FLAGS
+    node: int = 0  # devices of one; 0: all of them
+
+    @property
+    def mesh(self):
+        sizes = [each for each in self.sizes if each[1] > 1]
+        return own_layouts.mesh(sizes, self.node or math.prod(size for _, size in sizes))
+
+    @property
+    def between(self):
+        return "+".join(f"{axis}:{size}" for axis, size in zip(self.mesh["axis_names"], self.mesh["between_nodes"]) if size > 1)
 
     def settings(self):
         """As texts, as --why takes them; axes of size 1 are left out."""
-        own = [(axis, size) for axis, size in self.sizes if size > 1] + [*self.parameters] + ([("flags", self.flags)] if self.flags else [])
-        return {key: str(value) for key, value in own}
+        own = {axis: size for axis, size in self.sizes if size > 1} | dict(self.parameters) | {"between_nodes": self.between, "flags": self.flags}
+        return {key: str(value) for key, value in own.items() if value != ""}
 
     def __str__(self):
         return ",".join(f"{key}={value}" for key, value in self.settings().items())
@@ -52,11 +64,11 @@ class Choice:
 
     def request(self, folder):
         """The line that remesh.py takes."""
-        return {"program": self.program, "sizes": dict(self.sizes), "output": str(folder / self.file), "made": bool(self.flags), "run": self.words}
+        return {"program": self.program, "sizes": dict(self.sizes), "order": [axis for axis, _ in self.sizes], "output": str(folder / self.file), "made": bool(self.flags), "run": self.words}
 
     def commands(self, arguments):
         """How to run it: its mesh in JAX, the function's parameters, and the command that predicts it again."""
-        shape, given = tuple(dict(self.sizes)[axis] for axis in self.axes), " ".join(f"{key}={value}" for key, value in self.parameters)
+        shape, given = tuple(self.mesh["shape"]), " ".join(f"{key}={value}" for key, value in self.parameters)
         run = ["hespas", "run", f"programs/{self.file}", "--device", arguments.device, "--system", arguments.system, *self.words, *arguments.run_options]
         lines = [f"# {self}", "# JAX:", f"#   mesh = jax.make_mesh({shape}, {tuple(self.axes)})", *([f"# parameters of the function: {given}"] if given else [])]
         return "\n".join([*lines, shlex.join(run)]) + "\n"
@@ -66,7 +78,6 @@ def row_of(choice, result, arguments):
     throughput, step = result["throughput"] or {}, result["step_time_s"]
     capacity = arguments.capacity or result["memory_capacity_bytes"] or float("inf")
     price = arguments.price or result["price_per_hour"] or 0
-    shape = [dict(choice.sizes)[axis] for axis in choice.axes]
     return {"name": str(choice), "settings": choice.settings(), "parameters": dict(choice.parameters), "step_time_s": step,
             "sigma_s": result["step_time_sigma_s"] or 0.0, "tokens_per_s": throughput.get("per_second"),
             "mfu": result["model_flops_utilisation"], "peak_memory_bytes": result["peak_memory_bytes"] or 0,
@@ -74,7 +85,7 @@ def row_of(choice, result, arguments):
             "cost": step * arguments.devices * price / 3600, "energy_j": (result["energy_j"] or 0) * arguments.devices,
             "fits": (result["peak_memory_bytes"] or 0) <= capacity, "capacity": capacity, "batch": throughput.get("per_step"),
             "flops_all_devices": result["flops"] * arguments.devices, "error": None, "xla_flags": list(costs.FLAGS.get(choice.flags, ())),
-            "mesh": {"axis_names": choice.axes, "shape": shape, "between_nodes": [1] * len(shape), "within_nodes": shape}}
+            "mesh": choice.mesh}
 
 
 class Estimates:

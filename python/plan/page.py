@@ -1,15 +1,25 @@
 """The page of a plan, in the design of all pages (data/report): the best, the front, the mapping of axes to levels, the funnel."""
+import dataclasses
 import html
 import math
 
 import answer
-import commands
 import why
 from export import data_folder
 from pages import document, table
 
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 640, 300, 60, 22, 40
 COLOURS = ("var(--accent)", "var(--network)", "var(--memory)", "var(--warn)")
+
+
+@dataclasses.dataclass(frozen=True)
+class Shown:
+    rows: list  # all that fit, the best first
+    top: int  # of which a table shows so many
+    mesh: dict  # of the best
+    capacity: float  # bytes of a device
+    steps: list  # (what became of configurations, how many)
+    other: dict | None  # the row of --why
 
 
 def drawn(label, height, parts):
@@ -54,9 +64,9 @@ def scatter(rows, front, capacity):
     return drawn("Step time against memory", HEIGHT, parts)
 
 
-def mapping(candidate, node):
+def mapping(mesh):
     """One bar for each level of the network, divided by the axes that lie on it."""
-    mesh, lines = commands.mesh(candidate, node), []
+    lines = []
     for at, (level, key) in enumerate((("between nodes", "between_nodes"), ("within a node", "within_nodes"))):
         parts = [(name, size) for name, size in zip(mesh["axis_names"], mesh[key]) if size > 1]
         whole, x = sum(math.log2(size) for _, size in parts) or 1, 130.0
@@ -67,7 +77,7 @@ def mapping(candidate, node):
             width = 500 * math.log2(size) / whole
             colour = COLOURS[mesh["axis_names"].index(name) % len(COLOURS)]
             lines.append(f'<rect x="{x:.0f}" y="{4 + 40 * at}" width="{width - 3:.0f}" height="28" rx="4" fill="none" stroke="{colour}" stroke-width="2"/>'
-                         f'<text x="{x + width / 2:.0f}" y="{22 + 40 * at}" text-anchor="middle" fill="currentColor">{name} {size}</text>')
+                         f'<text x="{x + width / 2:.0f}" y="{22 + 40 * at}" text-anchor="middle" fill="currentColor">{html.escape(name)} {size}</text>')
             x += width
     return drawn("Axes on the levels of the network", 78, lines)
 
@@ -82,19 +92,22 @@ def reasons(other, best, capacity):
     return table(other["name"], ("this", "best", "difference", "of"), rows)
 
 
-def body(search, best, steps, other):
+def body(shown):
     heads = [*("±" if name == "+-" else name for name, _, _ in answer.SHOWN), "configuration"]
-    rows = [[*answer.cells(row), row["name"]] for row in best]
-    front = answer.front(search.best)
-    parts = [f"<section><h2>Best</h2>{table('Best configurations', heads, rows)}</section>",
-             f"<section><h2>Axes of the best on the network</h2>{mapping(best[0]['candidate'], search.problem.network.node)}</section>",
-             f"<section><h2>Time and memory</h2>{scatter(search.best, front, search.problem.capacity)}"
-             f"{table('Front: no other needs less of both', heads, [[*answer.cells(row), row['name']] for row in front])}</section>"]
-    if other:
-        parts.append(f"<section><h2>Why not</h2>{reasons(other, best[0], search.problem.capacity)}</section>")
-    funnel = table("What was left out", ("count", "why"), [[str(number), reason] for reason, number in steps])
+    front, best = answer.front(shown.rows), shown.rows[0]
+
+    def cells(rows):
+        return [[*answer.cells(row), row["name"]] for row in rows]
+
+    parts = [f"<section><h2>Best</h2>{table('Best configurations', heads, cells(shown.rows[:shown.top]))}</section>",
+             f"<section><h2>Axes of the best on the network</h2>{mapping(shown.mesh)}</section>",
+             f"<section><h2>Time and memory</h2>{scatter(shown.rows, front, shown.capacity)}"
+             f"{table('Front: no other needs less of both', heads, cells(front))}</section>"]
+    if shown.other:
+        parts.append(f"<section><h2>Why not</h2>{reasons(shown.other, best, shown.capacity)}</section>")
+    funnel = table("What was left out", ("count", "why"), [[str(number), reason] for reason, number in shown.steps])
     return "\n".join([*parts, f"<section><h2>Search</h2>{funnel}</section>"])
 
 
-def write(path, title, search, best, steps, other):
-    path.write_text(document(data_folder(), "Plan", title, body(search, best, steps, other)), encoding="utf-8")
+def write(path, title, shown):
+    path.write_text(document(data_folder(), "Plan", title, body(shown)), encoding="utf-8")

@@ -10,10 +10,14 @@ from unittest import mock
 ROOT = pathlib.Path(os.environ["HESPAS_ROOT"])
 sys.path[:0] = [str(ROOT / "python/plan"), str(ROOT / "python/export")]
 
+import own_layouts  # noqa: E402
 import own_rows  # noqa: E402
+import own_text  # noqa: E402
 from environments import Refused  # noqa: E402
+from own_layouts import layouts  # noqa: E402
 from own_program import compared  # noqa: E402
 from own_rows import Choice, estimated  # noqa: E402
+from remesh import remeshed  # noqa: E402
 
 QUICK, FRUGAL, SLOW = (Choice("step.mlir", (), (("data", data), ("tensor", 8 // data))) for data in (1, 2, 4))
 
@@ -22,6 +26,38 @@ def result(step, energy, peak=1):
     """What `hespas run` says of a step."""
     return {"result": {"throughput": None, "step_time_s": step, "step_time_sigma_s": None, "model_flops_utilisation": None, "peak_memory_bytes": peak, "memory_capacity_bytes": 10,
                        "exposed_communication_s": 0.0, "compute_time_s": step, "energy_j": energy, "flops": 1, "price_per_hour": 3600}}
+
+
+class Layouts(unittest.TestCase):
+    def test_orders_differ_in_what_lies_between_nodes(self):
+        sizes = (("data", 4), ("stage", 1), ("tensor", 8))
+        self.assertEqual(layouts(sizes, 8), [(("data", 4), ("tensor", 8), ("stage", 1)), (("tensor", 8), ("data", 4), ("stage", 1))])
+        self.assertEqual(len(layouts(sizes, 32)), 1)  # one node
+        self.assertEqual(len(layouts((("a", 2), ("b", 2), ("c", 2)), 4)), 3)  # which of them is outside
+        names = [str(Choice("step.mlir", (), order, node=8)) for order in layouts(sizes, 8)]
+        self.assertEqual(names, ["data=4,tensor=8,between_nodes=data:4", "tensor=8,data=4,between_nodes=tensor:4"])
+        self.assertEqual(own_layouts.mesh((("tensor", 8), ("data", 4)), 8), {"axis_names": ["tensor", "data"], "shape": [8, 4], "between_nodes": [4, 1], "within_nodes": [2, 4]})
+
+    def test_axes_that_do_not_fill_nodes_keep_their_order(self):
+        self.assertEqual(own_layouts.parts((("data", 3), ("tensor", 5)), 8), None)
+        self.assertEqual(str(Choice("step.mlir", (), (("data", 3), ("tensor", 5)), node=8)), "data=3,tensor=5")
+
+    def test_the_programs_mesh_takes_the_order(self):
+        text = 'module @m attributes {mhlo.num_partitions = 8 : i32} { sdy.mesh @mesh = <["data"=8, "spare"=1, "tensor"=1]> }'
+        self.assertIn('<["tensor"=4, "data"=2, "spare"=1]>', remeshed(text, {"data": 2, "tensor": 4}, ["tensor", "data"]))
+        self.assertIn('<["data"=2, "spare"=1, "tensor"=4]>', remeshed(text, {"data": 2, "tensor": 4}))
+
+
+class Dimensions(unittest.TestCase):
+    TEXT = ('sdy.mesh @mesh = <["rows"=8, "columns"=1, "idle"=1]>\nfunc.func public @main(%arg0: tensor<12x4096xbf16> {jax.buffer_donor = true, sdy.sharding = #sdy.sharding<@mesh, '
+            '[{"rows", "columns"}, {}]>}, %arg1: tensor<7xf32>, %arg2: tensor<7x5xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"rows":(1)2}, {?}]>}) -> (tensor<4096xbf16> {sdy.sharding = '
+            '#sdy.sharding<@mesh, [{"columns"}]>})')
+
+    def test_axes_and_dimensions(self):
+        self.assertEqual(own_text.axes_of(self.TEXT), ["rows", "columns"])
+        dimensions = own_text.divided(self.TEXT)
+        self.assertEqual(dimensions, [(12, ("rows", "columns")), (4096, ("columns",))])
+        self.assertEqual([own_text.indivisible(dimensions, {"rows": rows, "columns": columns}) for rows, columns in ((4, 1), (2, 4), (8, 1))], ["", "12 over rows=2,columns=4", "12 over rows=8"])
 
 
 class Estimated(unittest.TestCase):

@@ -65,7 +65,7 @@ class BadInput(unittest.TestCase):
 
     def test_options(self):
         self.refused(2, "--devices", *MODEL[:1], "--devices", "1", *MODEL[3:])
-        self.refused(2, "objective", *MODEL, "--objective", "speed")
+        self.refused(2, "did you mean `energy`?", *MODEL, "--objective", "enrgy")
         self.refused(2, "`hespas plan --help`", *MODEL, "--nonsense")
         self.refused(2, "--price", *MODEL, "--price", "nan")
         self.refused(2, "did you mean `--global-batch`?", *MODEL, "--globl-batch", "128")
@@ -104,7 +104,18 @@ class OwnPrograms(unittest.TestCase):
             changed = plan(self.PROGRAM, *words[1:5], "--set", "nonsense=1")
             self.assertEqual((changed.returncode, "--set is of models and functions" in changed.stderr), (2, True), changed.stderr)
             small = plan(*words, *split, "--limit", "memory=1MB")
-            self.assertEqual((small.returncode, "nearest is " in small.stderr), (5, True), small.stderr)
+            self.assertEqual((small.returncode, "nearest is " in small.stderr, "times the memory" in small.stderr), (5, True, True), small.stderr)
+            few = plan(*words, "--arg", "bf16[2,4096]@rows,-", *split[2:], "--format", "json")
+            self.assertEqual(json.loads(few.stdout)["funnel"], {"meshes refused: a dimension does not divide": 1, "configurations": 2, "estimated": 2})
+            odd = plan(*words, "--arg", "bf16[5,4096]@rows,-", "--arg", "bf16[4096,5]@-,columns")
+            self.assertEqual((odd.returncode, "5 over rows=4" in odd.stderr or "partitioned 4 times" in odd.stderr), (5, True), odd.stderr)
+            nodes = plan(*words, *split, "--system", "H100_80GB 2x2", "--output", folder, "--format", "json")
+            names = {row["name"]: row["mesh"] for row in json.loads(nodes.stdout)["best"]}
+            self.assertEqual(set(names), {"rows=4,between_nodes=rows:2", "columns=4,between_nodes=columns:2", "rows=2,columns=2,between_nodes=rows:2", "columns=2,rows=2,between_nodes=columns:2"})
+            self.assertEqual(names["columns=2,rows=2,between_nodes=columns:2"], {"axis_names": ["columns", "rows"], "shape": [2, 2], "between_nodes": [2, 1], "within_nodes": [1, 2]})
+            page = pathlib.Path(folder, "report.html").read_text()
+            for part in ("Axes on the levels of the network", "Front: no other needs less of both", "What was left out", "columns=2"):
+                self.assertIn(part, page)
             whole = plan(*words, "--arg", "bf16[4096,4096]", "--arg", "bf16[4096,8192]")
             self.assertEqual((whole.returncode, "no axis along which" in whole.stderr), (1, True), whole.stderr)
 
