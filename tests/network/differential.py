@@ -134,7 +134,7 @@ def differs(given, got):
 
 def main():
     runner = sys.argv[1]
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 1000 if "HESPAS_ALL_SETTINGS" in os.environ else 400
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     cases = [case(seed + i) for i in range(count)]
     lines = "".join(json.dumps(c) + "\n" for c in cases)
