@@ -36,7 +36,7 @@ def chain(length):
                       f"  return {value} : tensor<16x{width}xf32>", "}", ""])
 
 
-class Pjrt(unittest.TestCase):
+class Measuring(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
@@ -56,6 +56,8 @@ class Pjrt(unittest.TestCase):
     def kept(self):
         return [json.loads(line)["estimate"] for line in self.lines()]
 
+
+class Pjrt(Measuring):
     def test_a_matmul_takes_longer_as_it_grows(self):
         small, large = (self.measure(self.write(matmul(n)))["compute_time_s"] for n in (256, 1024))
         # 64 times the work: more time on a loaded machine too
@@ -111,6 +113,33 @@ class Pjrt(unittest.TestCase):
         self.assertGreaterEqual(measured["sigma_s"], 0)
         self.assertIn("measured step", command.run(*words).stdout)
 
+    def test_a_sample_scales_the_rest(self):
+        result = self.measure(self.write(chain(6)), "--split", "individual", "--sample", 3)
+        warnings = [w["message"] for w in result["warnings"]]
+        self.assertEqual(len(warnings), 1, warnings)
+        self.assertRegex(warnings[0], r"3 of 6 distinct blocks were measured; 3 are scaled from them "
+                                      r"\(leave-one-out error of the measured ones \d+ %\)")
+
+    def test_what_a_sample_left_out_is_measured_later(self):
+        words = [self.write(chain(6)), "--split", "individual", "--cache", self.cache]
+        self.measure(*words, "--sample", 1)
+        self.assertLess(len(self.kept()), 6)
+        self.assertEqual(self.measure(*words)["warnings"], [])
+        self.assertEqual([e["source"] for e in self.kept()], ["pjrt"] * 6)
+
+    def test_processor_time_is_another_measurement(self):
+        program = self.write(matmul(256))
+        for clock in ("wall", "cpu"):
+            self.assertGreater(self.measure(program, "--cache", self.cache, "--clock", clock)["compute_time_s"], 1e-6)
+        self.assertEqual(len(self.kept()), 2)
+
+    def test_a_budget_ends_gracefully(self):
+        result = self.measure(self.write(chain(40)), "--split", "individual", "--budget", "0.1s", "--jobs", 1)
+        self.assertRegex(result["warnings"][0]["message"], r"of 40 distinct blocks were measured within the budget")
+        self.assertGreater(result["compute_time_s"], 0)
+
+
+class Devices(Measuring):
     def test_the_whole_chain_on_several_devices(self):
         """Blocks measured, network simulated, the step run on four devices of the plugin."""
         programs = [command.ROOT / "tests/data/optimise/run/llama3-tiny-4dev.mlir.gz"]
@@ -136,31 +165,6 @@ class Pjrt(unittest.TestCase):
         together = self.measure(program, "--at-once", 4)["compute_time_s"]
         alone = min(self.measure(program, "--at-once", 1)["compute_time_s"] for _ in range(3))  # other work on the core only adds
         self.assertGreater(together, 2 * alone)
-
-    def test_a_sample_scales_the_rest(self):
-        result = self.measure(self.write(chain(6)), "--split", "individual", "--sample", 3)
-        warnings = [w["message"] for w in result["warnings"]]
-        self.assertEqual(len(warnings), 1, warnings)
-        self.assertRegex(warnings[0], r"3 of 6 distinct blocks were measured; 3 are scaled from them "
-                                      r"\(leave-one-out error of the measured ones \d+ %\)")
-
-    def test_what_a_sample_left_out_is_measured_later(self):
-        words = [self.write(chain(6)), "--split", "individual", "--cache", self.cache]
-        self.measure(*words, "--sample", 1)
-        self.assertLess(len(self.kept()), 6)
-        self.assertEqual(self.measure(*words)["warnings"], [])
-        self.assertEqual([e["source"] for e in self.kept()], ["pjrt"] * 6)
-
-    def test_processor_time_is_another_measurement(self):
-        program = self.write(matmul(256))
-        for clock in ("wall", "cpu"):
-            self.assertGreater(self.measure(program, "--cache", self.cache, "--clock", clock)["compute_time_s"], 1e-6)
-        self.assertEqual(len(self.kept()), 2)
-
-    def test_a_budget_ends_gracefully(self):
-        result = self.measure(self.write(chain(40)), "--split", "individual", "--budget", "0.1s", "--jobs", 1)
-        self.assertRegex(result["warnings"][0]["message"], r"of 40 distinct blocks were measured within the budget")
-        self.assertGreater(result["compute_time_s"], 0)
 
 
 if __name__ == "__main__":
