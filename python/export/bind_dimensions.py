@@ -24,12 +24,15 @@ def sizes_of(words):
 
 
 def named_dimensions(main, functions):
-    """{name: [(argument, dimension), ...]}: jax.export hands the size of a dimension on under its name."""
+    """{name: [(argument, dimension), ...]}: jax.export hands one dimension on under its name, and asserts that others equal it."""
     arguments = list(main.arguments)
-    sources = {}
+    sources, equal = {}, []
     for op in main.entry_block.operations:
         if op.operation.name == "stablehlo.get_dimension_size" and op.operands[0] in arguments:
             sources[op.result] = (arguments.index(op.operands[0]), op.attributes["dimension"].value)
+        elif op.operation.name == "stablehlo.compare" and all(each in sources for each in op.operands) \
+                and " EQ" in str(op.attributes["comparison_direction"]):
+            equal.append(tuple(sources[each] for each in op.operands))
     found = {}
     for op in main.entry_block.operations:
         if op.operation.name != "func.call" or "arg_attrs" not in functions[op.attributes["callee"].value].attributes:
@@ -37,6 +40,8 @@ def named_dimensions(main, functions):
         for value, attributes in zip(op.operands, functions[op.attributes["callee"].value].attributes["arg_attrs"]):
             if "jax.global_constant" in attributes and value in sources:
                 found.setdefault(attributes["jax.global_constant"].value, []).append(sources[value])
+    for places in found.values():
+        places += [each for each, other in equal if other in places and each not in places]
     return found
 
 

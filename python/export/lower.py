@@ -281,7 +281,7 @@ def main():
         if os.environ.get("HESPAS_TRACEBACK"):
             raise
         message = f"{type(error).__name__}: {error}" if type(error) in (ValueError, TypeError) else str(error)
-        sys.stderr.write(f"error[E0957]: {message}\nhelp: HESPAS_TRACEBACK=1 shows where\n")
+        sys.stderr.write(f"error[E0957]: {message}\nhelp: {getattr(error, 'remedy', '') or 'HESPAS_TRACEBACK=1 shows where'}\n")
         return 5
     return 0
 

@@ -1,8 +1,10 @@
 """Ready configurations: name -> module and its parameters. `hespas export --list` shows them."""
 import dataclasses
 import importlib
+import inspect
 
 from models import server_configuration
+from models.refused import Refused
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +55,18 @@ def programs(name, mesh, parameters):
     ready = READY[name]
     module = importlib.import_module(f"models.{ready.module}")
     given = {**ready.parameters, **parameters}
-    if hasattr(module, "programs"):
-        yield from module.programs(mesh, **given)
+    several = hasattr(module, "programs")
+    function = module.programs if several else module.build
+    _check(function, ready.parameters, parameters)
+    if several:
+        yield from function(mesh, **given)
     else:
-        yield "", module.build(mesh, **given)
+        yield "", function(mesh, **given)
+
+
+def _check(function, fixed, given):
+    takes = inspect.signature(function).parameters
+    unknown = [key for key in given if key not in takes]
+    if unknown and not any(each.kind is each.VAR_KEYWORD for each in takes.values()):
+        free = [key for key in takes if key != "mesh" and key not in fixed]
+        raise Refused(f"there is no parameter `{unknown[0]}`", f"--set takes {', '.join(free)}")

@@ -24,6 +24,7 @@ from models.server_configuration import read
 F32, BF16, I32, F8, F4 = jnp.float32, jnp.bfloat16, jnp.int32, jnp.float8_e4m3fn, jnp.float4_e2m1fn
 NVFP4_BLOCK = 16  # elements of the contraction that share a scale
 CACHES = {"bf16": BF16, "fp8": F8}
+PRICED = "take another format with --set; `hespas serve` prices the others without a program (--weights, --kv)"
 
 
 def matmul(x, weight):
@@ -164,7 +165,7 @@ class Arrays:
     def weight(self, at, *shape):
         kinds = {"bf16": BF16, "fp8": F8, "int4": jnp.int4, "nvfp4": F4}
         if self.weights not in kinds:
-            raise Refused(f"weights are {', '.join(kinds)}, not `{self.weights}`")
+            raise Refused(f"weights are {', '.join(kinds)}, not `{self.weights}`", PRICED)
         if self.weights == "nvfp4":  # [columns, rows], with scales of blocks of rows and one of all
             rows, columns = shape
             return self.split(1 - at, columns, rows, dtype=F4), self.split(1 - at, columns, rows // NVFP4_BLOCK, dtype=F8), self.whole(dtype=BF16)
@@ -193,7 +194,7 @@ def layer_weights(model, shape, arrays, dense):
 def build(mesh, *, model, phase="decode", batch=64, context=1280, prompts=1, prompt=1024, page=16, weights="bf16", kv="bf16", layers=0):
     model = read(model, layers)
     if weights == "nvfp4" and (model["latent"] or model["experts"]):
-        raise Refused("nvfp4 weights are of models without experts and latent vectors")
+        raise Refused("nvfp4 weights are of models without experts and latent vectors", PRICED)
     arrays = Arrays(mesh, weights)
     shape = Shape(model, mesh.shape[arrays.axis], phase, batch, prompts, prompt, context)
     vocabulary = math.ceil(model["vocabulary"] / shape.ranks) * shape.ranks
@@ -204,7 +205,7 @@ def build(mesh, *, model, phase="decode", batch=64, context=1280, prompts=1, pro
     each = math.ceil(context / page)
     pages = shape.batch * each + shape.prompts * math.ceil(shape.prompt / page)
     if kv not in CACHES:
-        raise Refused(f"kv is {', '.join(CACHES)}, not `{kv}`")
+        raise Refused(f"kv is {', '.join(CACHES)}, not `{kv}`", PRICED)
     if model["latent"]:
         cache = latent_attention.cache(model, arrays, pages, page, CACHES[kv])
     else:
