@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/line_index.h"
@@ -48,9 +49,11 @@ class Curve {
 
   MemoryCurve Run() {
     if (!block_.valid()) return {};
-    const memory::InsideByOp inside = memory::InsidesOf(module_, sizes_, policy_);
     donation_ = memory::DonationOf(module_);
-    ChooseOrder(inside);
+    CountArgumentsAndResults();
+    const int64_t limit = Limit();
+    const memory::InsideByOp inside = memory::InsidesOf(module_, sizes_, policy_, limit);
+    ChooseOrder(inside, limit);
     const memory::Categories categories(module_, order_, donation_);
     CountPersistent(categories);
     Fill(categories, inside);
@@ -58,12 +61,23 @@ class Curve {
   }
 
  private:
-  void ChooseOrder(const memory::InsideByOp& inside) {
+  // XLA takes arguments and results off, and those once that share a buffer.
+  int64_t Limit() const {
+    if (!options_.room) return memory::kNoLimit;
+    const Bytes held = curve_.arguments + curve_.outputs - curve_.aliased;
+    return std::llround(options_.room(static_cast<double>(held.value)));
+  }
+
+  void ChooseOrder(const memory::InsideByOp& inside, int64_t limit) {
     if (policy_.order == RunOrder::kLeastMemory) {
       const auto analyse = [&](const std::vector<ir::OpId>& order) { return Analyse(order, inside); };
-      memory::Ordered ordered = memory::OrderOf(
-          module_, {.block = block_, .sizes = sizes_, .plans_by_model = policy_.plans_by_model, .own_counts = true},
-          analyse);
+      memory::Ordered ordered = memory::OrderOf(module_,
+                                                {.block = block_,
+                                                 .sizes = sizes_,
+                                                 .plans_by_model = policy_.plans_by_model,
+                                                 .limit = limit,
+                                                 .own_counts = true},
+                                                analyse);
       order_ = std::move(ordered.order);
       liveness_ = std::move(ordered.liveness);
       return;
@@ -88,10 +102,13 @@ class Curve {
   void CountPersistent(const memory::Categories& categories) {
     for (const ir::ValueId argument : module_.arguments(block_)) {
       const Bytes bytes(sizes_.Of(argument));
-      curve_.arguments += bytes;
       persistent_[static_cast<size_t>(categories.Of(argument))] += bytes;
       tensors_.push_back({.value = argument, .bytes = bytes.value, .from = 0, .until = End()});
     }
+  }
+
+  void CountArgumentsAndResults() {
+    for (const ir::ValueId argument : module_.arguments(block_)) curve_.arguments += Bytes(sizes_.Of(argument));
     const auto& ops = module_.block(block_).ops;
     if (ops.empty() || !ir::IsTerminator(module_.kind(ops.back()))) return;
     size_t i = 0;

@@ -14,10 +14,14 @@
 
 namespace hespas::memory {
 
+// Bytes that XLA's scheduler lets temporaries take beside what is held throughout.
+using SchedulerRoom = std::function<double(double held_throughout)>;
+
 struct MemoryOptions {
   std::function<Time(ir::OpId)> duration;      // of an op of `main`, for the curve's time axis; empty: none
   bool keep_order = false;                     // the program's order is a compiler's schedule
   Compiler compiler = Compiler::kGpu;          // of XLA's
+  SchedulerRoom room;                          // empty: no limit
   size_t largest = 20;                         // live tensors to name
   std::function<std::string(ir::OpId)> layer;  // of what an op makes, "" for none; empty: layers are not told apart
 };

@@ -16,8 +16,8 @@ using ir::OpSort;
 
 class Regions {
  public:
-  Regions(const ir::Module& module, const BufferSizes& sizes, const BufferPolicy& policy)
-      : module_(module), sizes_(sizes), reuse_(module, policy.sees_reshapes), policy_(policy) {}
+  Regions(const ir::Module& module, const BufferSizes& sizes, const BufferPolicy& policy, int64_t limit)
+      : module_(module), sizes_(sizes), reuse_(module, policy.sees_reshapes), policy_(policy), limit_(limit) {}
 
   InsideByOp Run() {
     Enter(module_.main());
@@ -106,7 +106,9 @@ class Regions {
 
   Ordered OrderAndAnalyse(ir::BlockId block, const AnalyseOrder& analyse) const {
     if (policy_.order == RunOrder::kLeastMemory) {
-      return OrderOf(module_, {.block = block, .sizes = sizes_, .plans_by_model = policy_.plans_by_model}, analyse);
+      return OrderOf(module_,
+                     {.block = block, .sizes = sizes_, .plans_by_model = policy_.plans_by_model, .limit = limit_},
+                     analyse);
     }
     Ordered out;
     out.order = policy_.order == RunOrder::kBreadthFirst ? BreadthFirst(module_, block) : OwnOrder(module_, block);
@@ -118,6 +120,7 @@ class Regions {
   const BufferSizes& sizes_;
   InPlaceReuse reuse_;
   const BufferPolicy& policy_;
+  int64_t limit_;
   InsideByOp inside_;
   std::unordered_map<uint32_t, Inside> functions_;
   std::vector<Frame> stack_;
@@ -125,8 +128,8 @@ class Regions {
 
 }  // namespace
 
-InsideByOp InsidesOf(const ir::Module& module, const BufferSizes& sizes, const BufferPolicy& policy) {
-  return Regions(module, sizes, policy).Run();
+InsideByOp InsidesOf(const ir::Module& module, const BufferSizes& sizes, const BufferPolicy& policy, int64_t limit) {
+  return Regions(module, sizes, policy, limit).Run();
 }
 
 }  // namespace hespas::memory

@@ -70,7 +70,7 @@ void FillResult(const hardware::Device& device, const Structure& structure, cons
   out.flops = work.flops;
   out.bytes_accessed = work.bytes;
   if (work.power) out.energy_j = driver::StepEnergy(*work.power, work.compute_j, out);
-  out.peak_memory = structure.PeakMemory();
+  out.peak_memory = structure.PeakMemory(device);
   if (work.sigma) out.step_time_sigma = driver::StepSigma(device, *work.sigma, out.exposed_communication);
   if (device.memory_capacity) out.fits_in_memory = *out.peak_memory <= *device.memory_capacity;
   driver::FillUtilisation(device, work.load, structure.prepared().model_work, out);

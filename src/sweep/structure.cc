@@ -29,14 +29,17 @@ Structure::Structure(driver::Prepared prepared, bool communicates)
       communicates_(communicates),
       facts_(std::make_shared<const estimate::Facts>(*prepared_.module)) {}
 
-Bytes Structure::PeakMemory() const {
-  std::call_once(memory_once_, [this] {
-    memory_ = memory::MemoryOf(*prepared_.module, {.duration = {},
-                                                   .keep_order = prepared_.scheduled,
-                                                   .compiler = driver::CompilerOf(prepared_.device, prepared_.on_cpu)})
-                  .peak;
-  });
-  return memory_;
+Bytes Structure::PeakMemory(const hardware::Device& device) const {
+  const std::lock_guard lock(memory_mutex_);
+  const auto [at, is_new] = memory_.try_emplace(device.memory_capacity.value_or(Bytes()).value);
+  if (is_new) {
+    at->second = memory::MemoryOf(*prepared_.module, {.duration = {},
+                                                      .keep_order = prepared_.scheduled,
+                                                      .compiler = driver::CompilerOf(device, prepared_.on_cpu),
+                                                      .room = driver::RoomOn(device)})
+                     .peak;
+  }
+  return at->second;
 }
 
 const std::vector<size_t>& Structure::FamiliesFor(const graph::EstimateTable& table) const {

@@ -37,8 +37,8 @@ class Structure {
   const driver::Prepared& prepared() const { return prepared_; }
   bool communicates() const { return communicates_; }
   const std::shared_ptr<const estimate::Facts>& facts() const { return facts_; }
-  // Of one device.
-  Bytes PeakMemory() const;
+  // Of one device; how much memory it has limits how far XLA overlaps.
+  Bytes PeakMemory(const hardware::Device& device) const;
   // driver/figures/uncertainty.h; any table of these blocks has the same.
   const std::vector<size_t>& FamiliesFor(const graph::EstimateTable& table) const;
   std::shared_ptr<const Assembled> TracesFor(const driver::RunOptions& options, const driver::Estimated& estimated,
@@ -48,8 +48,8 @@ class Structure {
   driver::Prepared prepared_;  // its device is that of the first point
   bool communicates_;
   std::shared_ptr<const estimate::Facts> facts_;
-  mutable std::once_flag memory_once_;
-  mutable Bytes memory_;
+  mutable std::mutex memory_mutex_;
+  mutable std::map<int64_t, Bytes> memory_;  // by bytes that a device has; 0: it does not say
   mutable std::once_flag families_once_;
   mutable std::vector<size_t> families_;
   mutable std::mutex mutex_;

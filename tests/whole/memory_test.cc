@@ -13,9 +13,11 @@
 #include "driver/pipeline/run.h"
 #include "driver/stages/memory.h"
 #include "memory/buffers/heap_packing.h"
+#include "memory/order/block_order.h"
 #include "memory/order/breadth_first.h"
 #include "memory/order/gradient_sinking.h"
 #include "memory/order/memory_order.h"
+#include "memory/order/within_limit.h"
 
 namespace hespas {
 namespace {
@@ -195,6 +197,67 @@ TEST(Memory, MatmulsOfGradientsRunWhileTheGatherAfterTheNextIsUnderWay) {
                                    "stablehlo.dot_general", "stablehlo.reduce_scatter"));
 }
 
+// Two weights' gradients: what they read, and they themselves, are a matrix of 4 KiB each.
+ir::Module TwoGradients() {
+  const std::string scatter = R"( ({
+        ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+          %s = stablehlo.add %p, %q : tensor<f32>
+          stablehlo.return %s : tensor<f32>
+      }) {scatter_dimension = 0 : i64, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<32x32xf32>) -> tensor<8x32xf32>
+)";
+  const std::string dot =
+      ", contracting_dims = [0] x [0] : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>\n";
+  return Read(R"(
+    module @m attributes {mhlo.num_partitions = 4 : i32} {
+    func.func @main(%x: tensor<32x32xf32>) -> (tensor<8x32xf32>, tensor<8x32xf32>, tensor<32x32xf32>) {
+      %a = stablehlo.sine %x : tensor<32x32xf32>
+      %d = stablehlo.dot_general %a, %a)" +
+              dot + "%g = \"stablehlo.reduce_scatter\"(%d)" + scatter + R"(
+      %b = stablehlo.cosine %x : tensor<32x32xf32>
+      %c = stablehlo.dot_general %b, %b)" +
+              dot + "%h = \"stablehlo.reduce_scatter\"(%c)" + scatter + R"(
+      %e = stablehlo.negate %x : tensor<32x32xf32>
+      return %g, %h, %e : tensor<8x32xf32>, tensor<8x32xf32>, tensor<32x32xf32>
+    }})");
+}
+
+// Backwards from the end: three matrices are held where both gradients wait; with room for two the first cannot wait
+// until the second is made, and with room for one neither waits for anything.
+TEST(Memory, GradientsWaitAsFarAsTheSchedulersLimitAllows) {
+  const ir::Module module = TwoGradients();
+  const ir::BlockId main = module.body(module.main());
+  const std::span<const ir::OpId> least(module.block(main).ops.data(), 7);
+  const memory::BufferSizes sizes(module, memory::kGpuAlignment);
+  const auto wanted = memory::SinkWeightGradients(module, main, least, SinkUntil::kEnd);
+  const auto within = [&](int64_t limit) {
+    std::vector<std::string> names;
+    for (const ir::OpId op : memory::WithinLimit(module, main, sizes, wanted, least, limit)) {
+      names.push_back(std::string(module.name(op)).substr(std::string("stablehlo.").size()));
+    }
+    return names;
+  };
+  EXPECT_THAT(within(3 * kVector), testing::ElementsAre("sine", "cosine", "negate", "dot_general", "reduce_scatter",
+                                                        "dot_general", "reduce_scatter"));
+  EXPECT_THAT(within(2 * kVector), testing::ElementsAre("sine", "dot_general", "cosine", "negate", "reduce_scatter",
+                                                        "dot_general", "reduce_scatter"));
+  EXPECT_THAT(within(kVector), testing::ElementsAre("sine", "dot_general", "reduce_scatter", "cosine", "dot_general",
+                                                    "negate", "reduce_scatter"));
+}
+
+// XLA's limit is what the device leaves beside arguments and results; these are the three results and the argument.
+TEST(Memory, TheLimitIsWhatIsLeftBesideArgumentsAndResults) {
+  const ir::Module module = TwoGradients();
+  double held = 0;
+  const auto temporaries = [&](double room) {
+    const auto limit = [&, room](double beside) { return held = beside, room; };
+    return memory::MemoryOf(module, {.compiler = memory::Compiler::kGpuWithModel, .room = limit}).temporaries.value;
+  };
+  EXPECT_LT(temporaries(kVector), temporaries(1e9));
+  EXPECT_EQ(held, 2 * kVector + 2 * kVector / 4);
+  EXPECT_EQ(temporaries(1e9),
+            memory::MemoryOf(module, {.compiler = memory::Compiler::kGpuWithModel}).temporaries.value);
+}
+
 // What a tensor-parallel layer sums goes on into the next layer's matmul: it is no gradient of a weight.
 TEST(Memory, SumsThatMatmulsReadDoNotWait) {
   const ir::Module module = Read(R"(
@@ -271,7 +334,7 @@ TEST(Memory, WholeCollectivesBeginBeforeWhatTheyHideBehind) {
   const ir::BlockId main = module.body(module.main());
   const auto& ops = module.block(main).ops;
   const memory::BufferSizes sizes(module, memory::kGpuAlignment);
-  EXPECT_THAT(NamesOf(module, memory::HidingOrder(module, main, sizes, {ops.data(), ops.size() - 1})),
+  EXPECT_THAT(NamesOf(module, memory::HidingOrder(module, main, sizes, {ops.data(), ops.size() - 1}, memory::kNoLimit)),
               testing::ElementsAre("stablehlo.all_gather", "stablehlo.custom_call", "stablehlo.custom_call"));
 }
 

@@ -51,8 +51,10 @@ void FillMemory(const Prepared& prepared, const Estimated& estimated, bool by_la
   Time busy;
   for (const Time duration : durations) busy += duration;
   const auto duration = [&](ir::OpId op) { return durations[op.index()]; };
-  memory::MemoryOptions how{
-      .duration = duration, .keep_order = prepared.scheduled, .compiler = CompilerOf(prepared.device, prepared.on_cpu)};
+  memory::MemoryOptions how{.duration = duration,
+                            .keep_order = prepared.scheduled,
+                            .compiler = CompilerOf(prepared.device, prepared.on_cpu),
+                            .room = RoomOn(prepared.device)};
   const report::FrameworkNames names(&*prepared.module);
   if (by_layer && names.any()) how.layer = [&](ir::OpId op) { return report::LayerOf(names.Of(op)); };
   result.memory = memory::MemoryOf(*prepared.module, how);

@@ -157,6 +157,13 @@ memory::Compiler CompilerOf(const hardware::Device& device, bool on_cpu) {
   return by_model ? memory::Compiler::kGpuWithModel : memory::Compiler::kGpu;
 }
 
+memory::SchedulerRoom RoomOn(const hardware::Device& device) {
+  if (TargetOf(device) != optimise::Target::kGpu || !device.memory_capacity) return {};
+  optimise::GpuFigures gpu;
+  gpu.memory_bytes = static_cast<double>(device.memory_capacity->value);
+  return [gpu](double held) { return optimise::RoomForTemporaries(gpu, held); };
+}
+
 std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const OptimiseOptions& options,
                                                 const hardware::Device& device, Diagnostics& diagnostics) {
   const Choice choice = Choose(module, options.mode, device);
@@ -182,7 +189,7 @@ Result<ir::Module> OptimiseFor(const hardware::Device& device, ir::Module& sourc
   const optimise::Report before = told;
   auto module = optimise::OptimiseAgain(source, input.options, &told);
   if (!module || !told.short_of_memory || input.schedule_limit) return module;
-  const Bytes peak = memory::MemoryOf(*module, {.compiler = CompilerOf(device)}).peak;
+  const Bytes peak = memory::MemoryOf(*module, {.compiler = CompilerOf(device), .room = RoomOn(device)}).peak;
   const optimise::CapacityQuestion fits{static_cast<double>(peak.value)};
   const optimise::GpuFigures& gpu = input.options.gpu;
   optimise::Decisions* decisions = input.options.decisions;

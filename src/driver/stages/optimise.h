@@ -15,6 +15,7 @@
 #include "hardware/device.h"
 #include "ir/module.h"
 #include "memory/buffers/buffer_policy.h"
+#include "memory/memory.h"
 #include "optimise/optimise.h"
 
 namespace hespas::driver {
@@ -59,6 +60,9 @@ bool IsForCpu(OptimiseMode mode, const hardware::Device& device);
 
 // Whose buffers a program for the device has; `on_cpu`: it was optimised for a CPU.
 memory::Compiler CompilerOf(const hardware::Device& device, bool on_cpu = false);
+
+// What XLA's GPU scheduler lets a program hold on the device; empty where there is no such limit or it is not known.
+memory::SchedulerRoom RoomOn(const hardware::Device& device);
 
 // Whether the passes make the same of any program for both.
 bool OptimisesAlike(const hardware::Device& a, const hardware::Device& b);

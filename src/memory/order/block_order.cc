@@ -6,6 +6,7 @@
 #include "ir/walk.h"
 #include "memory/order/gradient_sinking.h"
 #include "memory/order/memory_order.h"
+#include "memory/order/within_limit.h"
 
 namespace hespas::memory {
 namespace {
@@ -41,14 +42,18 @@ Ordered OrderOf(const ir::Module& module, const BlockToOrder& what, const Analys
   Ordered chosen = Least(module, what, analyse);
   const std::vector<ir::OpId> least = chosen.order;
   const SinkUntil until = what.plans_by_model ? SinkUntil::kEnd : SinkUntil::kNextGather;
-  UseIfHigher(SinkWeightGradients(module, what.block, least, until), analyse, chosen);
+  std::vector<ir::OpId> sunk = SinkWeightGradients(module, what.block, least, until);
+  if (what.limit != kNoLimit && sunk != least) {
+    sunk = WithinLimit(module, what.block, what.sizes, sunk, least, what.limit);
+  }
+  UseIfHigher(std::move(sunk), analyse, chosen);
   const auto has = [&](auto is) {
     return std::any_of(least.begin(), least.end(), [&](ir::OpId op) { return is(module.kind(op)); });
   };
   if (has([](ir::OpKind kind) { return kind == ir::OpKind::kAsyncStart; })) {
     if (what.own_counts) UseIfHigher(OwnOrder(module, what.block), analyse, chosen);
   } else if (what.plans_by_model && has(ir::IsCollective)) {
-    UseIfHigher(HidingOrder(module, what.block, what.sizes, least), analyse, chosen);
+    UseIfHigher(HidingOrder(module, what.block, what.sizes, least, what.limit), analyse, chosen);
   }
   return chosen;
 }

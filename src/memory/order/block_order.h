@@ -4,18 +4,23 @@
 //   make of it. Which one it makes depends on single kernels: the one that holds most counts.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "ir/module.h"
 #include "memory/liveness.h"
+#include "optimise/schedule/latency_hiding.h"
 
 namespace hespas::memory {
+
+inline constexpr int64_t kNoLimit = optimise::HidingInput::kNoLimit;
 
 struct BlockToOrder {
   ir::BlockId block;
   const BufferSizes& sizes;
   bool plans_by_model = false;  // as BufferPolicy says
+  int64_t limit = kNoLimit;     // bytes that XLA's scheduler lets temporaries take
   bool own_counts = false;      // the order in which the ops stand is one that XLA may find
 };
 

@@ -5,6 +5,7 @@
 //   and plain depth first. The caller takes the one with the lowest peak, the first of equal ones.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -17,8 +18,8 @@ namespace hespas::memory {
 std::vector<std::vector<ir::OpId>> MemoryOrders(const ir::Module& module, ir::BlockId block, const BufferSizes& sizes);
 
 // The order of XLA's latency-hiding scheduler on a GPU for a program whose collectives are whole; `least`: an order of
-// least memory.
+// least memory; `limit`: bytes that it may hold.
 std::vector<ir::OpId> HidingOrder(const ir::Module& module, ir::BlockId block, const BufferSizes& sizes,
-                                  std::span<const ir::OpId> least);
+                                  std::span<const ir::OpId> least, int64_t limit);
 
 }  // namespace hespas::memory

@@ -24,6 +24,12 @@ class HeldMemory {
     }
     return exceeded;
   }
+  // Whether no more than the limit is held while the op runs.
+  bool HasRoomFor(uint32_t op) const {
+    int64_t bytes = bytes_;
+    for (const uint32_t buffer : dag_.reads[op]) bytes += held_[buffer] ? 0 : dag_.buffer_bytes[buffer];
+    return bytes <= limit_;
+  }
   // Before the op, what it reads is held, and what it makes is not.
   void Place(uint32_t op) {
     for (const uint32_t buffer : dag_.reads[op]) {
