@@ -50,6 +50,18 @@ double DataRate(const hardware::Device& device) {
   return device.memory_bandwidth.value * (inline_bits ? 1 - kCheckBits : 1);
 }
 
+// What the board takes when no kernel runs. Device files state the watts of an idle board; one with GDDR then has its
+// memory's clock lowered (state P8), and kernels find it at its full clock. GDDR6 takes 7.5 pJ a bit, GDDR6X 7.25
+// (Micron, "Ultra-Bandwidth Solutions"); GDDR7 moves half as much more with a watt as GDDR6 (Micron, June 2024).
+// HBM's clock stays.
+double IdleWatts(const hardware::Device& device, double watts) {
+  const double idle = device.idle_w.value_or(watts * kIdle);
+  if (!device.memory_kind.starts_with("GDDR")) return idle;
+  constexpr double kBits = 8, kWattsPerPicojoule = 1e-12;
+  const double picojoules = device.memory_kind == "GDDR7" ? 5 : device.memory_kind == "GDDR6X" ? 7.25 : 7.5;
+  return idle + device.memory_bandwidth.value * kBits * picojoules * kWattsPerPicojoule;
+}
+
 }  // namespace
 
 double Chip::Rate(Format format) const {
@@ -85,7 +97,7 @@ Chip MakeChip(const hardware::Device& device) {
   chip.bandwidth = std::max(1.0, DataRate(device) * 1e-6);
   chip.l2_bytes = device.l2_capacity ? static_cast<double>(device.l2_capacity->value) : 0;
   chip.watts = device.tdp_w.value_or(0);
-  chip.idle_watts = device.idle_w.value_or(chip.watts * kIdle);
+  chip.idle_watts = IdleWatts(device, chip.watts);
   chip.f16_rate = std::max(1.0, RateOf(device, "bf16", device.peak_flops.value * 1e-6));
   chip.f8_rate = std::max(1.0, RateOf(device, "f8E4M3FN", chip.f16_rate));
   chip.f4_rate = std::max(1.0, RateOf(device, "f4E2M1FN", chip.f8_rate));

@@ -117,6 +117,19 @@ TEST(FieldChip, ErrorCorrectionTakesASixteenthOfGddr) {
 }
 
 // 112 tiles of 128 x 256 do not fit the 108 multiprocessors of an A100 at once, and no tile is larger: measured 86 us.
+// Device files state the watts of an idle board, whose GDDR has its clock lowered: 864 GB/s at 7.5 pJ a bit are 51.8 W.
+TEST(FieldChip, MemoryAtItsFullClockTakesWattsOfGddrBoards) {
+  EXPECT_NEAR(MakeChip(Preset("L40S_48GB")).idle_watts, 35 + 51.84, 1e-9);
+  EXPECT_DOUBLE_EQ(MakeChip(Preset("H100_80GB")).idle_watts, 70);
+  hardware::Device device = Preset("L40S_48GB");
+  device.memory_kind = "HBM3";
+  const Matmul large{Format::kF16, 16384, 16384, 16384};
+  // 315 instead of 263 W above idle, to the power of 1 / 2.5.
+  const double ratio =
+      TimeOf(MakeChip(Preset("L40S_48GB")), Shipped(), large).us / TimeOf(MakeChip(device), Shipped(), large).us;
+  EXPECT_NEAR(ratio, 1.07, 0.01);
+}
+
 TEST(FieldMatmul, ATileMoreThanMultiprocessorsTakesAnotherWave) {
   const Chip chip = MakeChip(Preset("A100_SXM_80GB"));
   const auto us = [&](double n) { return TimeOf(chip, Shipped(), Matmul{.m = 512, .n = n, .k = 1536}).us; };
