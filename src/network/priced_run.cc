@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -64,6 +66,46 @@ class NodesOf {
   std::vector<std::unordered_map<uint64_t, const trace::Node*>> by_program_;
 };
 
+// Of collectives by their group, and of messages by their ends.
+class PricesByGroup {
+ public:
+  PricesByGroup(const trace::TraceGraph& traces, const CollectiveModel& model)
+      : traces_(traces), model_(model), all_(traces.program_of_rank.size()) {
+    std::iota(all_.begin(), all_.end(), 0u);
+  }
+
+  const Price& Of(uint32_t rank, const trace::Node& node) {
+    const bool collective = node.kind == trace::NodeKind::kCollective;
+    const uint32_t first = collective ? traces_.GroupOf(rank, node) : rank;
+    const int32_t peer = collective ? -1 : traces_.PeerOf(rank, node);
+    const auto [price, added] = known_.try_emplace({node.kind, node.collective, node.size.value, first, peer});
+    if (!added) return price->second;
+    const std::array<uint32_t, 2> ends = {rank, static_cast<uint32_t>(peer)};
+    const auto group = traces_.groups.find(first);
+    const std::span<const uint32_t> members = group == traces_.groups.end() ? all_ : group->second;
+    price->second = model_.PriceOf(node, collective ? members : ends);
+    return price->second;
+  }
+
+ private:
+  const trace::TraceGraph& traces_;
+  const CollectiveModel& model_;
+  std::vector<uint32_t> all_;
+  std::map<std::tuple<trace::NodeKind, trace::Collective, int64_t, uint32_t, int32_t>, Price> known_;
+};
+
+// Of each program.
+std::vector<uint32_t> FirstRanks(const trace::TraceGraph& traces) {
+  std::vector<uint32_t> first(traces.programs.size());
+  for (auto rank = static_cast<uint32_t>(traces.program_of_rank.size()); rank-- > 0;)
+    first[traces.program_of_rank[rank]] = rank;
+  return first;
+}
+
+bool IsPriced(const trace::Node& node) {
+  return node.kind == trace::NodeKind::kCollective || node.kind == trace::NodeKind::kSend;
+}
+
 }  // namespace
 
 Result<result::SimResult> SimulatePriced(const trace::TraceGraph& traces, const CollectiveModel& model,
@@ -99,28 +141,42 @@ Result<result::SimResult> SimulatePriced(const trace::TraceGraph& traces, const 
 }
 
 void ExplainPrices(const trace::TraceGraph& traces, const CollectiveModel& model, result::SimResult& result) {
-  std::vector<uint32_t> all(traces.program_of_rank.size());
-  std::iota(all.begin(), all.end(), 0u);
   NodesOf nodes(traces);
-  std::map<std::tuple<trace::Collective, int64_t, uint32_t>, Price> known;
+  PricesByGroup prices(traces, model);
   for (result::CollectiveUse& use : result.collectives) {
     const trace::Node* node = nodes.At(use.rank, use.node);
     if (node == nullptr) continue;
-    const uint32_t group = traces.GroupOf(use.rank, *node);
-    const auto [price, added] = known.try_emplace({node->collective, node->size.value, group});
-    if (added) {
-      const auto members = traces.groups.find(group);
-      price->second = model.PriceOf(*node, members == traces.groups.end() ? all : members->second);
-    }
+    const Price& price = prices.Of(use.rank, *node);
     use.model = model.name();
-    use.algorithm = price->second.algorithm;
-    use.levels = LevelsText(price->second);
-    use.bound = price->second.Bound();
+    use.algorithm = price.algorithm;
+    use.levels = LevelsText(price);
+    use.bound = price.Bound();
     const auto time = [](double us) { return Time::Seconds(us * 1e-6); };
-    use.launch = time(price->second.launch_us);
-    use.latency = time(price->second.latency_us);
-    use.wire = time(price->second.wire_us);
-    use.ramp = time(price->second.start_us + price->second.ramp_us);
+    use.launch = time(price.launch_us);
+    use.latency = time(price.latency_us);
+    use.wire = time(price.wire_us);
+    use.ramp = time(price.start_us + price.ramp_us);
+  }
+}
+
+void NamePrices(const trace::TraceGraph& traces, const CollectiveModel& model, RanksAsked ranks,
+                result::SimResult& result) {
+  NodesOf nodes(traces);
+  PricesByGroup prices(traces, model);
+  const std::vector<uint32_t> first = FirstRanks(traces);
+  std::set<const Price*> seen;
+  std::set<std::tuple<trace::NodeKind, trace::Collective, std::string_view, std::string, std::string>> named;
+  for (const result::NodeInterval& at : result.intervals) {
+    if (ranks == RanksAsked::kFirstOfProgram && first[traces.program_of_rank[at.rank]] != at.rank) continue;
+    const trace::Node* node = nodes.At(at.rank, at.node);
+    if (node == nullptr || !IsPriced(*node)) continue;
+    const Price& price = prices.Of(at.rank, *node);
+    if (!seen.insert(&price).second) continue;
+    const std::string levels = LevelsText(price);
+    const std::string bound = price.Bound();
+    if (!named.insert({node->kind, node->collective, price.algorithm, levels, bound}).second) continue;
+    result.pricings.push_back(
+        {at.node, at.rank, {std::string(model.name()), std::string(price.algorithm), levels, bound}});
   }
 }
 

@@ -19,4 +19,10 @@ Result<result::SimResult> SimulatePriced(const trace::TraceGraph& traces, const 
 // Fills model, algorithm, levels and bound of `result.collectives`.
 void ExplainPrices(const trace::TraceGraph& traces, const CollectiveModel& model, result::SimResult& result);
 
+enum class RanksAsked : uint8_t { kAll, kFirstOfProgram };
+
+// Fills `result.pricings` from the intervals of these ranks.
+void NamePrices(const trace::TraceGraph& traces, const CollectiveModel& model, RanksAsked ranks,
+                result::SimResult& result);
+
 }  // namespace hespas::network

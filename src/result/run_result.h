@@ -15,26 +15,18 @@
 #include "base/units.h"
 #include "result/block_times.h"
 #include "result/breakdown.h"
+#include "result/collective_pricing.h"
 #include "result/memory_curve.h"
 #include "result/what_if.h"
 
 namespace hespas::result {
-
-// How the network model came to a collective's time, as in CollectiveUse.
-struct CollectivePricing {
-  std::string model;
-  std::string algorithm;
-  std::string levels;
-  std::string bound;
-  bool operator==(const CollectivePricing&) const = default;
-};
 
 struct CollectiveSummary {
   std::string op;  // "all_reduce"
   int64_t count = 0;
   Bytes bytes;
   Time time;
-  std::vector<CollectivePricing> pricings;  // different ones, where the simulation explains itself
+  std::vector<CollectivePricing> pricings;  // different ones, where a model of collectives prices them
 };
 
 struct OpSummary {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "result/collective_pricing.h"
 
 namespace hespas::result {
 
@@ -88,6 +89,7 @@ struct SimResult {
   std::vector<LinkUse> links;  // with SimulateOptions::record_links
   std::vector<PathStep> critical_path;     // with SimulateOptions::explain; in order of time
   std::vector<CollectiveUse> collectives;  // with SimulateOptions::explain; in order of start
+  std::vector<PricedNode> pricings;        // a node of each kind and way, where a model priced them
   std::optional<double> loop_drift;        // how far repeated windows of loops were from the ones before (share)
   uint64_t messages = 0;                   // simulated one by one
   uint64_t events = 0;

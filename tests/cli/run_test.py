@@ -34,6 +34,20 @@ class MainJob(unittest.TestCase):
                          answer["step_time_ps"])
         self.assertEqual(answer["communication_time_ps"] - answer["overlap_ps"], answer["exposed_communication_ps"])
 
+    def test_every_answer_says_how_its_collectives_are_priced(self):
+        cluster = ("--device", "A100_SXM_40GB", "--retarget", "16", "--optimise", "none")
+        for model, algorithms in (("calibrated", {"ring", "tree", "NVLS", "NVLSTree"}), ("plain", {"of the system file"})):
+            with tempfile.TemporaryDirectory() as folder:
+                alone = result("run", LLAMA, *cluster, "--network-model", model)["collectives"]
+                written = result("run", LLAMA, *cluster, "--network-model", model, "--output", folder)["collectives"]
+            self.assertEqual(alone, written)
+            for pricing in (pricing for row in alone for pricing in row["pricings"]):
+                self.assertEqual(pricing["model"], model)
+                self.assertIn(pricing["algorithm"], algorithms)
+                self.assertIn("dimension", pricing["levels"])
+                self.assertRegex(pricing["bound"], "^(latency|bandwidth of dimension [01])$")
+            self.assertTrue(all(row["pricings"] for row in alone), alone)
+
     def test_written_traces_simulate_to_the_same_step_time(self):
         with tempfile.TemporaryDirectory() as folder:
             answer = result("run", LLAMA, *A100, "--output", folder)

@@ -29,15 +29,12 @@ size_t SlowestRank(const result::SimResult& sim) {
   return static_cast<size_t>(slowest - sim.ranks.begin());
 }
 
-void AddPricing(const result::CollectiveUse& use, result::CollectiveSummary& row) {
-  result::CollectivePricing pricing{
-      .model = use.model, .algorithm = use.algorithm, .levels = use.levels, .bound = use.bound};
-  if (std::find(row.pricings.begin(), row.pricings.end(), pricing) == row.pricings.end())
-    row.pricings.push_back(std::move(pricing));
+size_t RowOf(const trace::Node& node) {
+  return node.kind == trace::NodeKind::kCollective ? static_cast<size_t>(node.collective) : kPointToPoint;
 }
 
 // Collectives (and messages, as one row) of the slowest rank: how often, how many bytes, how long; and how those of
-// all ranks were priced, as a collective's use names its first member alone.
+// all ranks were priced.
 void FillCollectives(const Prepared& prepared, const trace::TraceGraph& traces, const result::SimResult& sim,
                      RunResult& out) {
   const auto rank = static_cast<uint32_t>(SlowestRank(sim));
@@ -48,7 +45,7 @@ void FillCollectives(const Prepared& prepared, const trace::TraceGraph& traces, 
     const trace::Node& node = nodes.at(rank, interval.node);
     const bool collective = node.kind == trace::NodeKind::kCollective;
     if (!collective && node.kind != trace::NodeKind::kSend) continue;
-    result::CollectiveSummary& row = rows[collective ? static_cast<size_t>(node.collective) : kPointToPoint];
+    result::CollectiveSummary& row = rows[RowOf(node)];
     row.op = collective ? kCollectiveNames[static_cast<size_t>(node.collective)] : "send";
     const bool own = node.block < prepared.blocks.blocks.size();
     const int64_t repeats = own ? prepared.blocks.blocks[node.block].repeats : 1;
@@ -56,9 +53,8 @@ void FillCollectives(const Prepared& prepared, const trace::TraceGraph& traces, 
     row.bytes += repeats * node.size;
     row.time += sim.time(interval.end - interval.start);
   }
-  for (const result::CollectiveUse& use : sim.collectives) {
-    if (!use.model.empty()) AddPricing(use, rows[static_cast<size_t>(nodes.at(use.rank, use.node).collective)]);
-  }
+  for (const result::PricedNode& priced : sim.pricings)
+    rows[RowOf(nodes.at(priced.rank, priced.node))].pricings.push_back(priced.pricing);
   for (result::CollectiveSummary& row : rows) {
     if (row.count > 0) out.collectives.push_back(std::move(row));
   }

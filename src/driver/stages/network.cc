@@ -96,6 +96,7 @@ std::optional<result::SimResult> SimulateCalibrated(const RunOptions& options, c
                traces, model, device, options.network.concurrency,
                {.plan = reuse.plan, .record_nodes = reuse.record_nodes, .compute_scale = *std::move(scale)}),
            diagnostics);
+  if (simulated && reuse.record_nodes) network::NamePrices(traces, model, network::RanksAsked::kAll, *simulated);
   if (!simulated || !options.output.explain) return simulated;
   simulate::ExplainIntervals(traces, *simulated);
   network::ExplainPrices(traces, model, *simulated);
@@ -125,8 +126,11 @@ std::optional<result::SimResult> SimulateStep(const RunOptions& options, const h
                         {}, "--network-model calibrated does");
   const bool record = reuse.record_nodes || !traces.loops.empty();
   auto simulated = SimulateTraces(options, traces, system, diagnostics, record);
-  if (simulated && options.network.backend == NetworkBackend::kAnalytical)
-    network::ExplainPrices(traces, network::AstraSimModel(system), *simulated);
+  if (!simulated || options.network.backend != NetworkBackend::kAnalytical) return simulated;
+  const network::AstraSimModel model(system);
+  // Each price is some simulations, too many to ask for those of every rank's groups.
+  if (reuse.record_nodes) network::NamePrices(traces, model, network::RanksAsked::kFirstOfProgram, *simulated);
+  network::ExplainPrices(traces, model, *simulated);
   return simulated;
 }
 
