@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "assemble/collective.h"
+#include "assemble/compute_stream.h"
 #include "assemble/prototype.h"
 #include "assemble/rank_signature.h"
 #include "ir/facts/execution/asynchronous.h"
@@ -248,6 +249,7 @@ class Assembler {
     trace::Program program;
     program.nodes.reserve(graph_.blocks.size());
     first_node_.assign(graph_.blocks.size() + 1, 0);
+    stream_ = {};
     for (size_t i = 0; i < graph_.blocks.size(); ++i) {
       first_node_[i] = program.nodes.size();
       const graph::Block& block = graph_.blocks[i];
@@ -280,6 +282,7 @@ class Assembler {
     const graph::Block& block = graph_.blocks[id.index()];
     AddNode(block, NodeKind::kCompute, program);
     program.nodes.back().is_cpu = MovesToOrFromHost(block);
+    if (!program.nodes.back().is_cpu) stream_.Add(program);
     const bool pipelined = !block.ops.empty() && module_.attribute(block.ops.back(), ir::kPipelined) != nullptr;
     if (pipelined) program.nodes.back().tag = trace::kRunsFirst;
     if (const graph::Estimate* estimate = estimates_.Of(id)) SetWork(*estimate, program.nodes.size() - 1, program);
@@ -318,6 +321,7 @@ class Assembler {
     node.size = entry.what.size;
     node.group = group;
     node.tag = TagOf(block, entry.what.op);
+    if (trace::IsInComputeStream(node)) stream_.Add(program);
   }
 
   int32_t TagOf(const graph::Block& block, ir::OpId collective) const {
@@ -337,14 +341,17 @@ class Assembler {
   void AddMessages(size_t i, const Entry& entry, uint32_t rank, trace::Program& program) {
     const graph::Block& block = graph_.blocks[i];
     const Peers& peers = membership_.peers(entry.pattern, rank);
+    const bool in_stream = module_.attribute(entry.what.op, ir::kSynchronous) != nullptr;
     const auto add = [&](NodeKind kind, uint32_t peer) {
       trace::Node& node = AddNode(block, kind, program);
       node.peer = static_cast<int32_t>(peer);
       node.tag = static_cast<int32_t>(communication_of_[i]);
       node.size = entry.what.size;
+      if (in_stream) stream_.AddMessage(program);
     };
     for (const uint32_t peer : peers.to) add(NodeKind::kSend, peer);
     for (const uint32_t peer : peers.from) add(NodeKind::kReceive, peer);
+    stream_.EndMessages();
     if (peers.to.empty() && peers.from.empty()) AddNode(block, NodeKind::kCompute, program);
   }
 
@@ -363,6 +370,7 @@ class Assembler {
   uint32_t copies_ = 1;
   uint32_t total_ = 1;
   std::vector<size_t> first_node_;  // by block, of the program under construction
+  ComputeStream stream_;            // of the same
 };
 
 }  // namespace

@@ -49,6 +49,18 @@ ENTRY main {
   ROOT r = f32[96,4] ragged-all-to-all(x, out, o, o, o, o), replica_groups={{0,1}}
 }
 """
+# A ring shift beside a matmul that does not need it
+SHIFTED = """
+module @shifted attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%x: tensor<4096x4096xbf16>, %w: tensor<4096x4096xbf16>) -> tensor<4096x4096xbf16> {
+    %next = "stablehlo.collective_permute"(%x) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<[[0, 1], [1, 2], [2, 3], [3, 0]]> : tensor<4x2xi64>}>
+      : (tensor<4096x4096xbf16>) -> tensor<4096x4096xbf16>
+    %here = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<4096x4096xbf16>, tensor<4096x4096xbf16>) -> tensor<4096x4096xbf16>
+    %there = stablehlo.dot_general %next, %here, contracting_dims = [1] x [0] : (tensor<4096x4096xbf16>, tensor<4096x4096xbf16>) -> tensor<4096x4096xbf16>
+    return %there : tensor<4096x4096xbf16>
+  }
+}
+"""
 
 
 class Optimise(unittest.TestCase):
@@ -95,6 +107,25 @@ class Optimise(unittest.TestCase):
             self.assertGreater(kept["step_time_ps"], beside["step_time_ps"], words)
         refused = command.run("optimise", PROGRAM, "--xla-flag=--xla_gpu_disable_async_collectives=gathers")
         self.assertIn("names no collectives by `gathers`", refused.stderr)
+
+    def test_permutes_stay_in_the_stream_of_the_computation_too(self):
+        def answer(kinds, *words):
+            flag = f"--xla-flag=--xla_gpu_disable_async_collectives={kinds}"
+            done = command.run("run", "-", "--device", "H100_80GB", flag, "--format", "json", *words, stdin=SHIFTED)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return json.loads(done.stdout)
+
+        for words in ([], ["--collective-streams", "group"], ["--network-model", "plain"], ["--network-backend", "analytical-aware"], ["--network-backend", "simgrid"]):
+            beside, kept = answer("alltoall", *words), answer("collectivepermute", *words)
+            self.assertGreater(beside["overlap_ps"], 0, words)
+            self.assertEqual(kept["overlap_ps"], 0, words)
+            self.assertAlmostEqual(kept["step_time_ps"] / (beside["step_time_ps"] + beside["overlap_ps"]), 1, delta=1e-6, msg=words)
+        with tempfile.TemporaryDirectory() as folder:
+            system = ("--system", "H100_80GB_4GPU", "--network-model", "calibrated", "--device", "H100_80GB")
+            step = answer("collectivepermute", *system[:4], "--output", folder)
+            ranks = command.result("simulate", f"--workload-configuration={folder}/dev", f"--comm-group-configuration={folder}/comm_group.json", *system)["npus"]
+        self.assertEqual(max(rank["finish"] for rank in ranks), step["step_time_ps"])
+        self.assertEqual(ranks[0]["overlap"], 0)
 
     def test_names_of_collectives_are_those_of_xla_in_any_case(self):
         def marked(program, kinds):
