@@ -218,6 +218,20 @@ TEST_F(CalibratedNetwork, ARingWithoutALinkIsALine) {
             Of(line, Operation::kAllReduce, 1e9, First(8)).time);
 }
 
+TEST_F(CalibratedNetwork, WhatALineLostPassesTheLineBesideIt) {
+  device_ = Load("TPUv5p");
+  const System system{.name = "mesh", .dimensions = {Ring(4, 90e9, true), Ring(4, 90e9, true)}};
+  const auto faults = hardware::ParseLinkFaults({.slow = {}, .failed = {"0-1"}}, system);
+  ASSERT_TRUE(faults);
+  const CalibratedModel model(device_, system, *DefaultNetworkConstants(), *faults);
+  const auto wire = [&](std::vector<uint32_t> members) {
+    return model.PriceOf({.op = Operation::kAllGather, .bytes = 1e9}, members).wire_us /
+           Of(system, Operation::kAllGather, 1e9, members).wire_us;
+  };
+  EXPECT_NEAR(wire({0, 1, 2, 3}), 2, 1e-6);
+  EXPECT_EQ(wire({12, 13, 14, 15}), 1);  // far from it
+}
+
 // XLA: collectives of a GPU are in one stream; a TPU's on other axes run at the same time.
 TEST_F(CalibratedNetwork, CollectivesQueueByStreamOnGpusAndByDimensionOnTpus) {
   const System system{.name = "4x4", .dimensions = {Ring(4, 90e9), Ring(4, 90e9)}};

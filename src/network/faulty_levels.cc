@@ -9,7 +9,7 @@ using hardware::DimensionKind;
 using hardware::LinkFault;
 using hardware::System;
 
-constexpr double kDetour = 0.5;  // of a mesh: the links of the third device carry twice
+constexpr double kDetour = 0.5;  // the links of a third device, or of the line beside it, carry twice
 
 bool Contains(std::span<const uint32_t> members, uint32_t rank) {
   return std::ranges::find(members, rank) != members.end();
@@ -39,9 +39,9 @@ void ApplyFaults(const std::vector<LinkFault>& faults, std::span<const uint32_t>
       if (fault.dimension < level.dimension || axis >= level.axes.size() || !Concerns(fault, members, system)) continue;
       if (fault.factor > 0) {
         level.slowest_link = std::min(level.slowest_link, fault.factor);
-      } else if (level.kind == DimensionKind::kRing) {
+      } else if (level.kind == DimensionKind::kRing && level.axes[axis].wraps) {
         level.axes[axis].wraps = false;
-      } else if (level.kind == DimensionKind::kFullyConnected) {
+      } else if (level.kind != DimensionKind::kSwitch) {
         level.slowest_link = std::min(level.slowest_link, kDetour);
       } else {
         const auto adapters = static_cast<double>(hardware::StrideOf(system, fault.dimension));

@@ -78,11 +78,21 @@ Result<LinkFault> ParseOne(const System& system, std::string_view link, const st
   return AtRank(system, *first, *second, text);
 }
 
-// Whether traffic of a lost link has another way: round the ring, by a third of the mesh, by the host's other adapters.
+// Whether devices have links of their own in another dimension, too.
+bool HasOtherAxis(const System& system, size_t dimension) {
+  for (size_t d = 0; d < system.dimensions.size(); ++d) {
+    const NetworkDimension& other = system.dimensions[d];
+    if (d != dimension && other.kind != DimensionKind::kSwitch && other.npus > 1) return true;
+  }
+  return false;
+}
+
+// Whether traffic of a lost link has another way: round the ring, by a third of the mesh, by the host's other adapters,
+// by the lines beside it.
 bool LeavesAWay(const System& system, const LinkFault& fault) {
   const NetworkDimension& dimension = system.dimensions[fault.dimension];
   if (dimension.kind == DimensionKind::kSwitch) return StrideOf(system, fault.dimension) > 1;
-  return dimension.npus > 2 && !dimension.open;
+  return (dimension.npus > 2 && !dimension.open) || HasOtherAxis(system, fault.dimension);
 }
 
 // The device of the graph that is the switch of a rank in a dimension; LinkGraphOf adds them in the order of ranks.

@@ -36,7 +36,9 @@ TEST(LinkFaults, RefuseWhatIsNotThere) {
   EXPECT_NE(Refusal({.slow = {}, .failed = {"9@0"}}, kHosts).find("8 ranks"), std::string::npos);
   EXPECT_NE(Refusal({.slow = {}, .failed = {"1@2"}}, kHosts).find("2 dimensions"), std::string::npos);
   EXPECT_NE(Refusal({.slow = {}, .failed = {"1@0"}}, kHosts).find("no way"), std::string::npos);
-  EXPECT_NE(Refusal({.slow = {}, .failed = {"0-4"}}, kTorus).find("no way"), std::string::npos);  // a line is cut
+  const System line{.name = "line", .dimensions = {Of(DimensionKind::kRing, 4, true)}};
+  EXPECT_NE(Refusal({.slow = {}, .failed = {"0-1"}}, line).find("no way"), std::string::npos);  // it is cut
+  EXPECT_TRUE(ParseLinkFaults({.slow = {}, .failed = {"0-4"}}, kTorus));                        // 0, 1, 5, 4
   EXPECT_NE(Refusal({.slow = {}, .failed = {"0-2"}}, kTorus).find("no neighbours"), std::string::npos);
   EXPECT_NE(Refusal({.slow = {"0-1=2"}, .failed = {}}, kTorus).find("between 0 and 1"), std::string::npos);
   EXPECT_NE(Refusal({.slow = {}, .failed = {"x"}}, kTorus).find("no link"), std::string::npos);
