@@ -56,6 +56,15 @@ double Hops(const Price& price) {
 constexpr double kPicosecond = 2e-6;  // us
 double Micros(const Price& price) { return price.time.seconds() * 1e6; }
 
+// No jump at zero: a latency of a picosecond costs as many picoseconds as there are hops.
+void HasNoJumpAtZero(const Device& device, System system, Operation op, double bytes, const std::string& where) {
+  for (auto& dimension : system.dimensions) dimension.latency = 0;
+  const Price zero = PriceOn(device, system, op, bytes);
+  const Price small = PriceOn(device, Scaled(system, 1, 1e-3), op, bytes);
+  EXPECT_GE(small.time, zero.time) << where;
+  EXPECT_LE(Micros(small) - Micros(zero), 1e-6 * Hops(zero) + kPicosecond) << where;
+}
+
 void HoldsOn(const Device& device, const System& system, double bytes) {
   for (const Operation op : kAll) {
     const Price price = PriceOn(device, system, op, bytes);
@@ -85,7 +94,21 @@ void HoldsOn(const Device& device, const System& system, double bytes) {
     }
     EXPECT_GE(price.wire_us, slowest * (1 - 1e-12)) << where;
     EXPECT_LE(price.wire_us, sum * (1 + 1e-12)) << where;
+    HasNoJumpAtZero(device, system, op, bytes, where);
   }
+}
+
+// n = a x b with the same links: an all-gather changes by no more than its software steps and their latencies.
+void SplittingChangesStepsOnly(const Device& device, const System& whole, uint32_t a, double bytes) {
+  System split = whole;
+  split.dimensions.push_back(split.dimensions[0]);
+  split.dimensions[0].npus = a;
+  split.dimensions[1].npus /= a;
+  const Price one = PriceOn(device, whole, Operation::kAllGather, bytes);
+  const Price two = PriceOn(device, split, Operation::kAllGather, bytes);
+  EXPECT_NEAR(two.wire_us, one.wire_us, 1e-9 * one.wire_us) << whole.name << ", " << bytes;
+  EXPECT_NEAR(Micros(two), Micros(one), std::fabs(one.latency_us - two.latency_us) + kPicosecond)
+      << whole.name << ", " << bytes;
 }
 
 TEST(NetworkProperties, HoldOnAllPresets) {
@@ -99,7 +122,12 @@ TEST(NetworkProperties, HoldOnAllPresets) {
     ASSERT_TRUE(system) << name;
     const auto device = hardware::LoadDevice(system->device, diagnostics);
     ASSERT_TRUE(device) << name;
-    for (const double bytes : {256.0, 1e6, 3e8}) HoldsOn(*device, *system, bytes);
+    const auto& dimensions = system->dimensions;
+    const bool uniform = dimensions.size() == 1 && dimensions[0].kind == DimensionKind::kSwitch;
+    for (const double bytes : {256.0, 1e6, 3e8}) {
+      HoldsOn(*device, *system, bytes);
+      if (uniform && dimensions[0].npus % 2 == 0) SplittingChangesStepsOnly(*device, *system, 2, bytes);
+    }
   }
 }
 
@@ -135,47 +163,20 @@ TEST(NetworkProperties, HoldOnGeneratedSystems) {
   for (size_t i = 0; i < kGenerated; ++i) HoldsOn(i % 2 == 0 ? *device : *torus, generator.Next(), generator.Bytes());
 }
 
-// No jump at zero: a latency of a picosecond costs as many picoseconds as there are hops.
-TEST(NetworkProperties, ZeroLatencyIsTheLimitOfSmallOnes) {
-  Diagnostics diagnostics;
-  const auto device = hardware::LoadDevice("H100_80GB", diagnostics);
-  ASSERT_TRUE(device);
-  Generator generator(7);
-  for (size_t i = 0; i < kGenerated / 4; ++i) {
-    System none = generator.Next();
-    for (auto& dimension : none.dimensions) dimension.latency = 0;
-    const double bytes = generator.Bytes();
-    for (const Operation op : kAll) {
-      const Price zero = PriceOn(*device, none, op, bytes);
-      const Price small = PriceOn(*device, Scaled(none, 1, 1e-3), op, bytes);
-      EXPECT_GE(small.time, zero.time);
-      EXPECT_LE(Micros(small) - Micros(zero), 1e-6 * Hops(zero) + kPicosecond);
-    }
-  }
-}
-
-// n = a x b with the same links: an all-gather changes by no more than its software steps and their latencies.
 TEST(NetworkProperties, SplittingAUniformDimensionChangesStepsOnly) {
   Diagnostics diagnostics;
   const auto device = hardware::LoadDevice("H100_80GB", diagnostics);
   ASSERT_TRUE(device);
   Generator generator(11);
-  for (size_t i = 0; i < kGenerated / 4; ++i) {
+  for (size_t i = 0; i < kGenerated; ++i) {
     const auto a = static_cast<uint32_t>(generator.Draw(2, 12));
     const auto b = static_cast<uint32_t>(generator.Draw(2, 12));
-    const double bandwidth = std::exp2(generator.Draw(0, 10));
     const double latency = generator.Draw(0, 4000);
-    const auto dimension = [&](uint32_t npus) {
-      return hardware::NetworkDimension{
-          .kind = DimensionKind::kSwitch, .npus = npus, .bandwidth = bandwidth, .latency = latency};
-    };
-    const double bytes = generator.Bytes();
-    const Price whole =
-        PriceOn(*device, {.name = "whole", .dimensions = {dimension(a * b)}}, Operation::kAllGather, bytes);
-    const Price split =
-        PriceOn(*device, {.name = "split", .dimensions = {dimension(a), dimension(b)}}, Operation::kAllGather, bytes);
-    EXPECT_NEAR(split.wire_us, whole.wire_us, 1e-9 * whole.wire_us);
-    EXPECT_NEAR(Micros(split), Micros(whole), std::fabs(whole.latency_us - split.latency_us) + kPicosecond);
+    const hardware::NetworkDimension dimension{.kind = DimensionKind::kSwitch,
+                                               .npus = a * b,
+                                               .bandwidth = std::exp2(generator.Draw(0, 10)),
+                                               .latency = latency};
+    SplittingChangesStepsOnly(*device, {.name = "whole", .dimensions = {dimension}}, a, generator.Bytes());
   }
 }
 

@@ -173,9 +173,11 @@ class Simulate(unittest.TestCase):
 
     def test_the_calibrated_model_answers_as_hespas_run_does(self):
         program = ROOT / "examples/llama3-100m-4dev.mlir.gz"
-        for system in ("A100_SXM_40GB_4GPU", "A100_SXM_40GB 2x2", "A100_SXM_40GB 1x4 ib=10GB/s latency=0us"):
+        for device, system in (("A100_SXM_40GB", "A100_SXM_40GB_4GPU"), ("A100_SXM_40GB", "A100_SXM_40GB 2x2"),
+                               ("A100_SXM_40GB", "A100_SXM_40GB 1x4 ib=10GB/s latency=0us"), ("TPUv5p", "TPUv5p 2x1x1 slices=2"),
+                               ("MI300X", "MI300X_4GPU"), ("L40S_48GB", "L40S_48GB 2x2 ib=200Gbit/s")):
             out = self.at / "out"
-            done = subprocess.run([HESPAS, "run", program, "--device", "A100_SXM_40GB", "--system", system, "--output", out, "--clean",
+            done = subprocess.run([HESPAS, "run", program, "--device", device, "--system", system, "--output", out, "--clean",
                                    "--no-report", "--format", "json"], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
             again = subprocess.run([HESPAS, "simulate", "--workload-configuration", out / "dev", "--system", system,
