@@ -13,6 +13,7 @@ sys.path[:0] = [str(ROOT / "python/plan"), str(ROOT / "python/export")]
 
 from attainable_ranks import attained  # noqa: E402
 from sample import Sample, sampled  # noqa: E402
+from validate_plans import out_of_order  # noqa: E402
 
 
 class Bounds(unittest.TestCase):
@@ -42,6 +43,10 @@ class Ranks(unittest.TestCase):
         """The difference of two normal errors of 10 % has a deviation of 14.1 %; 10 % apart they are out of order in 24 to 25 of 100 cases."""
         found = attained([1.0, math.exp(0.1)], 0.1)
         self.assertAlmostEqual(found.count(-1.0) / len(found), 0.5 * math.erfc(0.1 / 0.2), delta=0.015)
+
+    def test_pairs_out_of_order(self):
+        self.assertEqual(out_of_order([1.0, 1.04, 2.0], [1.0, 1.04, 2.0]), (0, 0))
+        self.assertEqual(out_of_order([1.0, 1.04, 2.0], [1.04, 1.0, 0.9]), (3, 1))
 
     def test_no_error_is_no_disorder_and_each_call_says_the_same(self):
         steps = [1.0, 1.1, 1.3, 1.2, 2.0]
