@@ -16,12 +16,12 @@ def parts(sizes, node):
 
 
 def layouts(sizes, node):
-    """Orders of the axes of which each has other parts between nodes, the program's own first; those of one device come last."""
+    """Orders of the axes of which each has other parts between nodes, the program's own first; axes of size 1 keep their places."""
     large, found = [each for each in sizes if each[1] > 1], {}
     for order in itertools.permutations(large):
         split = parts(order, node)
         found.setdefault(split and frozenset((axis, between) for axis, between, _ in split), order)
-    return [(*order, *(each for each in sizes if each[1] == 1)) for order in found.values()]
+    return [tuple(next(left) if each[1] > 1 else each for each in sizes) for left in map(iter, found.values())]
 
 
 def mesh(sizes, node):
