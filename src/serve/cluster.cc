@@ -73,7 +73,10 @@ class Pool {
 class Simulation {
  public:
   Simulation(const Workload& workload, const ServerOptions& options)
-      : workload_(workload), options_(options), records_(workload.requests.size(), Record{.sent = -1}) {
+      : workload_(workload),
+        options_(options),
+        records_(workload.requests.size(), Record{.sent = -1, .first = -1}),
+        missed_(workload.requests.size(), 0) {
     const Disaggregation& apart = options.disaggregation;
     const int64_t fronts = apart.prefill > 0 ? apart.prefill : options.replicas;
     pools_.emplace_back(options.policy, *options.steps, fronts, options.seed * 1'000'003);
@@ -94,6 +97,7 @@ class Simulation {
       if (now == kNever) return MakeError(kStuck, "no request can go on", {}, "use --preemption recompute");
       in_system_seconds_ += static_cast<double>(open_) * (now - now_);
       now_ = now;
+      CountLate();
       Arrive();
       End();
       Arrive();  // of clients whose answer just came
@@ -174,7 +178,7 @@ class Simulation {
       record.last = at_client;
       wall_ = std::max(wall_, at_client);
       --open_;
-      if (Misses(record, request)) ++misses_;
+      if (Misses(record, request)) Miss(index);
       if (workload_.clients && next_ < workload_.requests.size()) Send(at_client);
     } else if (prefilled && delivery.finished) {
       const double seconds = OnGrid(options_.disaggregation.transfer_s_per_token * static_cast<double>(request.input));
@@ -186,6 +190,19 @@ class Simulation {
                                .produced = 1,
                                .computed = request.input,
                                .seen = now_}});
+    }
+  }
+
+  void Miss(size_t request) {
+    if (missed_[request] == 0) ++misses_;
+    missed_[request] = 1;
+  }
+
+  // Those that have waited too long for their first token miss their limits whenever they are answered.
+  void CountLate() {
+    for (; late_ < next_ && now_ - records_[late_].sent > options_.patience.ttft_s; ++late_) {
+      const Record& record = records_[late_];
+      if (record.sent >= 0 && record.first < 0) Miss(late_);
     }
   }
 
@@ -260,11 +277,13 @@ class Simulation {
   Queue arrivals_;
   Queue transfers_;
   std::vector<Record> records_;
+  std::vector<char> missed_;  // of each request: a limit
   std::vector<Gap> gaps_;
   std::vector<Moment> timeline_;
   std::vector<StepRecord> steps_;
   std::vector<Delivery> delivered_;
   size_t next_ = 0;    // request to send
+  size_t late_ = 0;    // request that has not waited longer than patience lasts
   int64_t open_ = 0;   // requests sent and not answered
   int64_t order_ = 0;  // of events
   int64_t refused_ = 0;

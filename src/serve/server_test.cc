@@ -300,6 +300,19 @@ TEST(Serving, PatienceEndsARunWhoseLimitsAreMissed) {
   EXPECT_LT(missed->counts.steps, kept->counts.steps / 4);
 }
 
+TEST(Serving, PatienceDoesNotWaitForAnswersThatBeginTooLate) {
+  const LinearStepModel steps = Steps(1e-2, 0, 0, 0);
+  const Load load{.input = "10", .output = "100", .rate = 10, .arrivals = "regular", .requests = 500};
+  const auto workload = MakeWorkload(load);
+  ASSERT_TRUE(workload);
+  ServerOptions options{.policy = {.scheduler = *FindScheduler("vllm"), .max_requests = 1}, .steps = &steps};
+  options.patience = {.ttft_s = 0.5, .misses = 5};
+  const auto run = Simulate(*workload, options);
+  ASSERT_TRUE(run);
+  EXPECT_TRUE(run->given_up);
+  EXPECT_LT(run->counts.steps, 130);  // of 100 a request: the second one has begun, five wait
+}
+
 TEST(Metrics, PercentilesInterpolate) {
   const Distribution d = DistributionOf({1, 2, 3, 4, 5});
   EXPECT_DOUBLE_EQ(d.p50, 3);
