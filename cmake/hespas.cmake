@@ -53,12 +53,13 @@ macro(hespas_optional OPTION FILE LAYER)
 endmacro()
 
 # For code whose speed does not matter: tests, and layers that call others rather than compute (measured in bench/results.md).
-set(HESPAS_QUICK_LAYERS result hardware report engines driver serve validate sweep goodput)
+set(HESPAS_QUICK_LAYERS result hardware report engines driver validate sweep goodput)
 set(core graph trace split transform memory optimise estimate assemble simulate pjrt)
 if(HESPAS_QUICK_CORE)  # without readers and networks, whose tests run long under sanitizers
   list(APPEND HESPAS_QUICK_LAYERS ${core})
 endif()
 if(HESPAS_SANITIZE)
+  list(APPEND HESPAS_QUICK_LAYERS serve)
   list(REMOVE_ITEM HESPAS_QUICK_LAYERS goodput)  # its tests run long, too
 endif()
 if(HESPAS_QUICK_CORE OR HESPAS_COVERAGE)

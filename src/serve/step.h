@@ -69,6 +69,7 @@ struct StepRange {
   double prompt_rows = 1;   // of a step that has prompts, at least
   double rows = 1;          // of any step, at most
   double sampled_rows = 1;  // of those, at most
+  bool operator==(const StepRange&) const = default;
 };
 
 // What no such step costs less than; 0 or nothing where nothing is known.

@@ -84,6 +84,7 @@ Rising PricedSteps::LeastOf(double most, Table& table, Kernels (serve::StepKerne
 // Between tabulated rows times are linear, so what a row or another takes is least at tabulated ones. Captured sizes
 // are no smaller than the rows that they stand for; attention takes longer the longer contexts are.
 serve::StepFloors PricedSteps::Floors(const serve::StepRange& range) const {
+  if (floored_ == range) return floors_;
   const Rising layers =
       LeastOf(Captured({.decode_rows = range.rows}).value_or(range.rows), layers_, &serve::StepKernels::Layers);
   const Rising head = LeastOf(range.sampled_rows, head_, &serve::StepKernels::Head);
@@ -98,7 +99,44 @@ serve::StepFloors PricedSteps::Floors(const serve::StepRange& range) const {
   }
   for (size_t i = floors.decode_s.size(); i-- > 1;)
     floors.decode_s[i - 1] = std::min(floors.decode_s[i - 1], floors.decode_s[i]);
+  floored_ = range;
+  floors_ = floors;
   return floors;
+}
+
+size_t PricedSteps::AttentionTable::PlaceOf(const Key& key) const {
+  constexpr uint64_t kSpread = 0x9E3779B97F4A7C15;  // 2^64 by the golden ratio: neighbours lie far apart
+  uint64_t place = 0;
+  for (const double each : key) place = (place ^ static_cast<uint64_t>(each)) * kSpread;
+  return place >> (64 - kBits);
+}
+
+StepCost PricedSteps::AttentionOf(const StepShape& part, const AttentionTable::Key& key, AttentionTable& table) const {
+  if (table.recent.empty()) table.recent.resize(size_t{1} << AttentionTable::kBits);
+  AttentionTable::Recent& recent = table.recent[table.PlaceOf(key)];
+  if (recent.key != key) {
+    recent = {.key = key, .cost = {}};
+    for (const serve::AttentionCall& call : kernels_.Attention(part)) Add(prices_.CostOf(call), 1, recent.cost);
+  }
+  return recent.cost;
+}
+
+void PricedSteps::AddAttention(const StepShape& step, StepCost& cost) const {
+  if (step.decode_requests > 0) {
+    const StepShape decodes{.decode_requests = step.decode_requests,
+                            .decode_rows = step.decode_rows,
+                            .decode_context = step.decode_context};
+    const AttentionTable::Key key = {step.decode_context, step.decode_requests, step.decode_rows, 0};
+    Add(AttentionOf(decodes, key, decodes_), 1, cost);
+  }
+  if (step.prompt_tokens > 0) {
+    const StepShape prompts{.prompt_tokens = step.prompt_tokens,
+                            .prompt_requests = step.prompt_requests,
+                            .prompt_context = step.prompt_context,
+                            .prompt_pairs = step.prompt_pairs};
+    const AttentionTable::Key key = {step.prompt_pairs, step.prompt_tokens, step.prompt_requests, step.prompt_context};
+    Add(AttentionOf(prompts, key, prompts_), 1, cost);
+  }
 }
 
 StepCost PricedSteps::CostOf(const StepShape& step) const {
@@ -106,7 +144,7 @@ StepCost PricedSteps::CostOf(const StepShape& step) const {
   StepCost cost = At(captured.value_or(step.rows()), layers_, &serve::StepKernels::Layers);
   const double sampled = step.decode_rows + step.prompt_ends;
   if (sampled > 0) Add(At(sampled, head_, &serve::StepKernels::Head), 1, cost);
-  for (const serve::AttentionCall& call : kernels_.Attention(step)) Add(prices_.CostOf(call), 1, cost);
+  AddAttention(step, cost);
   if (step.moved_tokens > 0) {
     const double seconds = prices_.HostSeconds(step.moved_tokens * kernels_.CacheBytesPerToken());
     cost.seconds += seconds;

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "driver/serving/kernel_prices.h"
 #include "driver/serving/rising.h"
@@ -33,6 +34,21 @@ class PricedSteps : public serve::StepModel {
     };
     std::array<Recent, 64> recent;
   };
+  // Attention of decodes or of prompts that was asked for last: other lanes, and runs at other rates, repeat most of
+  // it.
+  struct AttentionTable {
+    static constexpr int kBits = 11;  // of an entry's number
+    using Key = std::array<double, 4>;
+    struct Recent {
+      Key key{};
+      serve::StepCost cost;
+    };
+    size_t PlaceOf(const Key& key) const;
+    std::vector<Recent> recent;
+  };
+  serve::StepCost AttentionOf(const serve::StepShape& part, const AttentionTable::Key& key,
+                              AttentionTable& table) const;
+  void AddAttention(const serve::StepShape& step, serve::StepCost& cost) const;
   serve::StepCost Sum(const Kernels& kernels) const;
   serve::StepCost At(double rows, Table& table, Kernels (serve::StepKernels::*kernels)(double) const) const;
   serve::StepCost Between(double rows, Table& table, Kernels (serve::StepKernels::*kernels)(double) const) const;
@@ -48,6 +64,10 @@ class PricedSteps : public serve::StepModel {
   double layers_of_host_;
   mutable Table layers_;
   mutable Table head_;
+  mutable AttentionTable decodes_;
+  mutable AttentionTable prompts_;
+  mutable std::optional<serve::StepRange> floored_;  // of `floors_`
+  mutable serve::StepFloors floors_;
 };
 
 }  // namespace hespas::driver
