@@ -93,16 +93,18 @@ void AddEngine(CLI::App& command, ServeCommand& c) {
 }
 
 bool ReadRates(ServeCommand& c, Console& console) {
-  const auto read = [&](const std::string& option, const std::string& text, Unit unit, std::optional<double>& value) {
+  const auto read = [&](const std::string& option, const std::string& text, Unit unit, std::optional<double>& value,
+                        const char* help) {
     if (text.empty()) return true;
     const auto parsed =
         text == "inf" ? Result<double>(std::numeric_limits<double>::infinity()) : ParseQuantity(text, unit);
     if (parsed && *parsed > 0) return value = *parsed, true;
-    console.Fail(MakeError(driver::kBadServe, option + ": `" + text + "` is no rate above 0"));
+    console.Fail(MakeError(driver::kBadServe, option + ": `" + text + "` is no rate above 0", {}, help));
     return false;
   };
-  return read("--rate", c.rate, Unit::kNumber, c.options.load.rate) &&
-         read("--link", c.link, Unit::kBytesPerSecond, c.options.link);
+  return read("--rate", c.rate, Unit::kNumber, c.options.load.rate,
+              "requests a second, for example --rate 5; --rate inf sends all at once") &&
+         read("--link", c.link, Unit::kBytesPerSecond, c.options.link, "for example --link \"50 GB/s\"");
 }
 
 // Programs of the table run on the devices that serve.

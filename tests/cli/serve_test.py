@@ -83,13 +83,18 @@ def bad_input_is_told():
             ("E0718", 2, [*H100, *LOAD, "--concurrency", 1, "--weights", "mxfp4"]),
             ("E0718", 2, [*H100, *LOAD, "--concurrency", 1, "--kv", "nvfp4"]),
             ("E0718", 2, ["serve", "deepseek-v3", "--device", "B200_180GB", "--devices", 8, *LOAD, "--concurrency", 1, "--kv", "nvfp4"]),
+            ("E0718", 2, [*H100, *LOAD, "--rate", -1]),
+            ("E0718", 2, [*H100, *LOAD, "--rate", 1, "--memory-fraction", 2]),
+            ("E0718", 2, [*H100, *LOAD, "--rate", 1, "--ep", 8]),
             ("E0717", 2, [*H100, *LOAD, "--concurrency", 1, "--engine", "vlm"])]:
         done = run(*words)
         assert done.returncode == status and code in done.stderr and "help:" in done.stderr, (words, done.stderr)
     with tempfile.TemporaryDirectory() as folder:
         trace = pathlib.Path(folder, "trace.csv")
-        trace.write_text("arrival_s,input_tokens,output_tokens\n")
-        assert "E0712" in run(*H100, "--trace", trace).stderr
+        for empty in ("", "arrival_s,input_tokens,output_tokens\n"):
+            trace.write_text(empty)
+            told = run(*H100, "--trace", trace).stderr
+            assert "E0712" in told and "help: columns" in told, told
         trace.write_text("arrival_s,input_tokens,output_tokens\n0,1,1\n1,x,1\n")
         assert f"{trace}:3" in run(*H100, "--trace", trace).stderr
         config = pathlib.Path(folder, "config.json")

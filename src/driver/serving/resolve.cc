@@ -70,10 +70,10 @@ std::optional<Layout> ResolveLayout(const ServeOptions& options, const serve::Mo
   Layout layout;
   constexpr int64_t kMostDevices = 100'000;
   if (options.devices < 1 || options.devices > kMostDevices)
-    return Bad(diagnostics, "--devices: between 1 and 100,000 can serve"), std::nullopt;
+    return Bad(diagnostics, "--devices: between 1 and 100,000 can serve", "for example --devices 8"), std::nullopt;
   for (const auto& each : {options.tensor, options.pipeline, options.expert, options.data}) {
     if (each && (*each < 1 || *each > kMostDevices))
-      return Bad(diagnostics, "--tp, --pp, --ep and --dp are at least 1"), std::nullopt;
+      return Bad(diagnostics, "--tp, --pp, --ep and --dp are at least 1", "leave out what is not split"), std::nullopt;
   }
   int64_t engines = 1;
   if (!options.disaggregate.empty()) {
@@ -109,7 +109,8 @@ std::optional<Layout> ResolveLayout(const ServeOptions& options, const serve::Mo
   if (!model) return layout;
   const int64_t ranks = p.tensor * (layout.data_within ? p.data : 1);
   if (p.expert > 1 && (model->experts.count == 0 || p.expert > ranks || ranks % p.expert != 0)) {
-    Bad(diagnostics, fmt::format("--ep {} does not divide the {} devices of a layer's experts", p.expert, ranks));
+    Bad(diagnostics, fmt::format("--ep {} does not divide the {} devices of a layer's experts", p.expert, ranks),
+        model->experts.count == 0 ? "leave --ep out: the model has no experts" : "choose a divisor");
     return std::nullopt;
   }
   if (model->heads % p.tensor != 0) {
@@ -118,7 +119,9 @@ std::optional<Layout> ResolveLayout(const ServeOptions& options, const serve::Mo
     return std::nullopt;
   }
   if (p.pipeline > model->layers)
-    return Bad(diagnostics, fmt::format("--pp {}: the model has {} layers", p.pipeline, model->layers)), std::nullopt;
+    return Bad(diagnostics, fmt::format("--pp {}: the model has {} layers", p.pipeline, model->layers),
+               "fewer stages, and --tp or --dp for the rest"),
+           std::nullopt;
   return layout;
 }
 
@@ -201,13 +204,16 @@ std::optional<serve::EngineProfile> ResolveEngine(const ServeOptions& options, d
   constexpr int64_t kMost = 100'000'000;
   for (const int64_t each : {policy.max_tokens, policy.max_requests, policy.block}) {
     if (each < 1 || each > kMost)
-      Bad(diagnostics, "--max-batched-tokens, --max-requests and --block are at least 1 and at most 100,000,000");
+      Bad(diagnostics, "--max-batched-tokens, --max-requests and --block are at least 1 and at most 100,000,000",
+          "leave them out: the engine's profile has values");
   }
   if (!(engine->memory_fraction > 0 && engine->memory_fraction <= 1))
-    Bad(diagnostics, "--memory-fraction lies above 0 and up to 1");
-  if (!(options.prefix_hit >= 0 && options.prefix_hit <= 1)) Bad(diagnostics, "--prefix-hit lies between 0 and 1");
+    Bad(diagnostics, "--memory-fraction lies above 0 and up to 1", "a share, not per cent: --memory-fraction 0.9");
+  if (!(options.prefix_hit >= 0 && options.prefix_hit <= 1))
+    Bad(diagnostics, "--prefix-hit lies between 0 and 1", "a share, not per cent: --prefix-hit 0.5");
   policy.prefix_hit = options.prefix_hit;
-  if (options.scheduler_steps < 1) Bad(diagnostics, "--scheduler-steps is at least 1");
+  if (options.scheduler_steps < 1)
+    Bad(diagnostics, "--scheduler-steps is at least 1", "leave it out where the host schedules each step");
   policy.overheads.step_s /= static_cast<double>(options.scheduler_steps);
   policy.overheads.request_s /= static_cast<double>(options.scheduler_steps);
   if (options.in_process) policy.overheads.ingress_s = policy.overheads.token_s = 0;

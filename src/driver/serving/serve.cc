@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <string>
 
 #include "driver/serving/overload.h"
 #include "driver/serving/server.h"
@@ -130,6 +132,11 @@ double RateBelow(const Server& server, ServeOptions options, double capacity) {
   return 0;
 }
 
+// 1000, not 1e+03.
+std::string ThreeDigits(double number) {
+  return fmt::format("{:g}", std::strtod(fmt::format("{:.3g}", number).c_str(), nullptr));
+}
+
 // False where a queue grows: of a trace and with --overload that is a warning.
 bool CheckRate(const Server& server, const ServeOptions& options, const serve::Workload& workload,
                const serve::Run& run, Diagnostics& diagnostics) {
@@ -138,12 +145,12 @@ bool CheckRate(const Server& server, const ServeOptions& options, const serve::W
     overload = BeyondSteps(server, workload, run, *options.load.rate);
   if (!overload) return true;
   const std::string message =
-      fmt::format("{:.3g} requests/s arrive; the server answers {}{:.3g}", overload->arrive_per_s,
-                  overload->at_most ? "at most " : "", overload->answered_per_s);
+      fmt::format("{} requests/s arrive; the server answers {}{}", ThreeDigits(overload->arrive_per_s),
+                  overload->at_most ? "at most " : "", ThreeDigits(overload->answered_per_s));
   const bool wanted = options.overload || !options.load.rate;
   if (wanted) return diagnostics.Warning(kOverload, message, {}, "take more devices, or a lower rate"), true;
   const double rate = RateBelow(server, options, overload->answered_per_s);
-  const std::string take = rate > 0 ? fmt::format("take --rate {:.3g} or less", rate) : "take a lower --rate";
+  const std::string take = rate > 0 ? fmt::format("take --rate {} or less", ThreeDigits(rate)) : "take a lower --rate";
   diagnostics.Error(kAboveCapacity, message, {}, take + ", or more devices; --overload simulates it anyhow");
   return false;
 }
@@ -165,7 +172,7 @@ std::optional<ServeAnswer> ServeLoad(const Server& server, const ServeOptions& o
   auto workload = serve::MakeWorkload(options.load);
   if (!workload) return diagnostics.Report(workload.error()), std::nullopt;
   if (options.warm_up < 0 || options.warm_up >= static_cast<int64_t>(workload->requests.size())) {
-    diagnostics.Error(kBadServe, "--warm-up leaves no request");
+    diagnostics.Error(kBadServe, "--warm-up leaves no request", {}, "fewer than --requests, and at least 0");
     return std::nullopt;
   }
   if (!RefuseLong(server, options.context, *workload, diagnostics)) return std::nullopt;

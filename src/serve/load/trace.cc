@@ -123,7 +123,8 @@ Result<std::vector<Request>> ReadTrace(const std::string& path, const std::strin
   const auto text = ReadInput(path);
   if (!text) return text.error();
   const size_t first = text->find_first_not_of(" \t\r\n");
-  const bool json = first != std::string::npos && (*text)[first] == '{';
+  if (first == std::string::npos) return MakeError(kBadTrace, "the trace is empty", {.file = path}, kHelp);
+  const bool json = (*text)[first] == '{';
   auto requests = json ? FromJsonLines(*text, path) : FromCsv(*text, path, run);
   if (!requests) return requests.error();
   if (requests->empty()) return MakeError(kBadTrace, "the trace has no request", {.file = path}, kHelp);
