@@ -117,8 +117,12 @@ StepCost KernelPrices::Matmul(const serve::StepKernel& kernel) const {
 // The rows of the field model start a graph each; a step's layers do not.
 StepCost KernelPrices::ExpertRows(const serve::StepKernel& kernel) const {
   KernelTime time;
-  estimate::field::ExpertPasses passes{.rows = LoadsOf(*kernel.routing).Rows(), .hidden = kernel.n, .inner = kernel.k};
-  if (kernel.quantised) passes.format = activations_.format;
+  estimate::field::ExpertPasses passes{
+      .chosen = kernel.routing->chosen, .rows = LoadsOf(*kernel.routing).Rows(), .hidden = kernel.n, .inner = kernel.k};
+  if (kernel.quantised) {
+    passes.format = activations_.format;
+    passes.weight_bytes = weights_.weight_bytes;
+  }
   time.us = std::max(0.0, estimate::field::PassesUs(chip_, field_, passes) - field_.context.graph_start_us);
   return InStream(time, Part::kOther, kernel.count);
 }

@@ -57,6 +57,8 @@ constexpr Entry<ExpertConstants> kExperts[] = {
     {"start_clocks", &ExpertConstants::start_clocks},
     {"token_passes", &ExpertConstants::token_passes},
     {"inner_passes", &ExpertConstants::inner_passes},
+    {"routing_clocks", &ExpertConstants::routing_clocks},
+    {"quantising_clocks", &ExpertConstants::quantising_clocks},
     {"quantised_passes", &ExpertConstants::quantised_passes},
     {"block_factor", &ExpertConstants::block_factor},
     {"sigma", &ExpertConstants::sigma},

@@ -105,11 +105,13 @@ struct ExpertConstants {
   // mma take, or through shared memory.
   double widened_f4 = 1, widened_f4_in_shared = 1;
   // Of a whole layer inside a measured call (experts.h).
-  double start_clocks = 0;      // routing's and other small kernels, and the start of a graph
-  double token_passes = 0;      // over the rows' hidden elements
-  double inner_passes = 0;      // over the elements that the activation reads
-  double quantised_passes = 0;  // more over the hidden elements, to quantise them
-  double block_factor = 0;      // times as many passes, scales of blocks without instructions that take them
+  double start_clocks = 0;       // routing's and other small kernels, and the start of a graph
+  double routing_clocks = 0;     // more, where several kernels route
+  double quantising_clocks = 0;  // more, where kernels of their own quantise the rows
+  double token_passes = 0;       // over the rows' hidden elements
+  double inner_passes = 0;       // over the elements that the activation reads
+  double quantised_passes = 0;   // more over the hidden elements, to quantise them
+  double block_factor = 0;       // times as many passes, scales of blocks without instructions that take them
   double sigma = 0;
 };
 

@@ -440,6 +440,23 @@ TEST(FieldExperts, ReadsTheWeightsOfExpertsThatTokensReach) {
   EXPECT_LT(TimeOf(chip, Shipped(), layer).us, weights / 4 / chip.bandwidth);
 }
 
+// TensorRT-LLM's kernels before a layer's own ones: routing.py and fused_moe_cutlass.py.
+TEST(FieldExperts, RoutingAndQuantisingByKernelsOfTheirOwnTakeLonger) {
+  const ExpertConstants& own = Shipped().experts;
+  const auto us = [](const char* device, const ExpertPasses& passes) {
+    return PassesUs(MakeChip(Preset(device)), Shipped(), passes);
+  };
+  const double clock = MakeChip(Preset("H100_80GB")).clock;
+  EXPECT_DOUBLE_EQ(us("H100_80GB", {.chosen = 8}), own.start_clocks / clock);
+  EXPECT_DOUBLE_EQ(us("H100_80GB", {.chosen = 9}), (own.start_clocks + own.routing_clocks) / clock);
+  EXPECT_DOUBLE_EQ(us("H100_80GB", {.format = Format::kF8}), (own.start_clocks + own.quantising_clocks) / clock);
+  EXPECT_DOUBLE_EQ(us("H100_80GB", {.format = Format::kF8, .weight_bytes = 0.53125}), own.start_clocks / clock);
+  EXPECT_DOUBLE_EQ(us("H100_80GB", {.format = Format::kF8Block}), own.start_clocks / clock);
+  const double blackwell = MakeChip(Preset("B200_180GB")).clock;
+  EXPECT_DOUBLE_EQ(us("B200_180GB", {.format = Format::kF8Block}),
+                   (own.start_clocks + own.quantising_clocks) / blackwell);
+}
+
 TEST(FieldExperts, FourBitWeightsTakeTheirBytesWhereRegistersWidenThem) {
   Matmul few{.m = 8, .n = 5760, .k = 2880, .groups = 32, .experts = true, .weight_bytes = 0.53125, .in_step = true};
   Matmul many = few;

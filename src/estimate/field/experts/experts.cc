@@ -13,6 +13,26 @@ constexpr double kRowBytes = 2;
 
 double Extent(double x) { return std::isfinite(x) ? std::clamp(x, 1.0, 1e9) : 1.0; }
 
+// TensorRT-LLM's routing.py: one kernel routes up to eight experts a token, PyTorch's operations more.
+bool RoutesByKernels(const ExpertPasses& passes) {
+  constexpr double kMost = 8;
+  return passes.chosen > kMost;
+}
+
+// TensorRT-LLM's fused_moe_cutlass.py: rows get one scale, or those of nvfp4, before the layer's own kernels. Scales of
+// blocks are made within them on Hopper, and before DeepGEMM's on Blackwell; 4-bit weights' kernels of trtllm-gen take
+// rows with few starts.
+bool QuantisesApart(const Chip& chip, const ExpertPasses& passes) {
+  if (passes.format == Format::kF8Block) return chip.scaled_instructions;
+  const bool narrow_weights = passes.weight_bytes > 0 && passes.weight_bytes < 1;
+  return passes.format == Format::kNvF4 || (passes.format == Format::kF8 && !narrow_weights);
+}
+
+double StartClocks(const Chip& chip, const ExpertConstants& own, const ExpertPasses& passes) {
+  return own.start_clocks + (RoutesByKernels(passes) ? own.routing_clocks : 0) +
+         (QuantisesApart(chip, passes) ? own.quantising_clocks : 0);
+}
+
 }  // namespace
 
 double PassesUs(const Chip& chip, const Constants& constants, const ExpertPasses& passes) {
@@ -23,7 +43,7 @@ double PassesUs(const Chip& chip, const Constants& constants, const ExpertPasses
   if (passes.format == Format::kF8Block && !chip.scaled_instructions) elements *= own.block_factor;
   const double row_bytes = passes.rows * kRowBytes;
   const double touched = row_bytes * (2 * passes.hidden + (passes.matrices + 1) * passes.inner);
-  return own.start_clocks / chip.clock + row_bytes * elements * UsOfByteBetween(chip, constants, touched);
+  return StartClocks(chip, own, passes) / chip.clock + row_bytes * elements * UsOfByteBetween(chip, constants, touched);
 }
 
 Time TimeOf(const Chip& chip, const Constants& constants, const ExpertLayer& row) {
@@ -43,6 +63,8 @@ Time TimeOf(const Chip& chip, const Constants& constants, const ExpertLayer& row
   down.n = layer.hidden;
   down.k = inner;
   const ExpertPasses passes{.format = layer.format,
+                            .weight_bytes = layer.weight_bytes,
+                            .chosen = layer.chosen,
                             .rows = loads.Rows(),
                             .hidden = layer.hidden,
                             .inner = inner,

@@ -26,6 +26,8 @@ Time TimeOf(const Chip& chip, const Constants& constants, const ExpertLayer& lay
 // A layer beside its two matmuls: routing, gathering, quantising, activation, summing, and the start of a graph.
 struct ExpertPasses {
   Format format = Format::kF16;
+  double weight_bytes = 0;       // as a matmul's
+  double chosen = 1;             // experts of a token
   double rows = 0;               // of the rank's experts
   double hidden = 1, inner = 1;  // elements of a row outside and inside
   double matrices = 2;           // that write inner elements: two if gated, else one
