@@ -150,24 +150,35 @@ const hespasLive = (() => {
   }
 
   // One computation and one collective at a time, those of `live.first` first, then lowest first; who waits for whom is
-  // `live.waits`.
+  // `live.waits`. Collectives of `live.holds` run in their order, like computations, and nothing computes meanwhile.
   const simulate = (live, users, durations) => {
     const left = live.waits.map((w) => w.length);
     const first = new Set(live.first);
+    const [holds, early] = [new Set(live.holds), new Set()];
     const ready = new Heap();
     const events = new Heap();
     const start = new Array(left.length).fill(0);
-    let [computing, free, now] = [false, 0, 0];
-    const arrive = (i) => {
-      if (!live.kinds[i]) { ready.push([first.has(i) ? 0 : 1, i]); return; }
+    let [computing, free, now, held] = [false, 0, 0, 0];
+    const queue = (i) => ready.push([first.has(i) ? 0 : 1, i]);
+    const communicate = (i) => {
       start[i] = Math.max(now, free);
       free = start[i] + durations[i];
       events.push([free, i]);
+    };
+    const arrive = (i) => {
+      if (holds.has(i) && live.holds[held] !== i) early.add(i);
+      else if (live.kinds[i] && !holds.has(i)) communicate(i);
+      else queue(i);
     };
     const compute = () => {
       if (computing || !ready.size) return;
       const [, i] = ready.pop();
       computing = true;
+      if (live.kinds[i]) {
+        if (early.delete(live.holds[++held])) queue(live.holds[held]);
+        communicate(i);
+        return;
+      }
       start[i] = now;
       events.push([now + durations[i], i]);
     };
@@ -176,7 +187,7 @@ const hespasLive = (() => {
     while (events.size) {
       const [time, i] = events.pop();
       now = time;
-      if (!live.kinds[i]) computing = false;
+      if (!live.kinds[i] || holds.has(i)) computing = false;
       for (const user of users[i]) if (--left[user] === 0) arrive(user);
       compute();
     }

@@ -49,13 +49,13 @@ class Collectives {
     return choices;
   }
 
-  // Whether the page's one queue of collectives is what the run has.
-  bool QueueInOne() const {
+  // Whether the page's one queue of collectives is what the run has; `holding` gets those that hold the computation, too.
+  bool QueueInOne(std::set<uint64_t>& holding) const {
     uint32_t common = ~simulate::kHoldsCompute;
     for (const trace::Node& node : traces_.programs.front().nodes) {
       if (node.kind != trace::NodeKind::kCollective) continue;
       const uint32_t held = model_.Holds(node, Members(0, node));
-      if ((held & simulate::kHoldsCompute) != 0) return false;
+      if ((held & simulate::kHoldsCompute) != 0) holding.insert(node.id);
       common &= held;
     }
     return common != 0;
@@ -83,18 +83,18 @@ class Collectives {
 }  // namespace
 
 Json CollectiveTerms(const trace::TraceGraph& traces, const hardware::Device& device, const hardware::System& system,
-                     std::map<uint64_t, size_t>& of_node) {
+                     CollectiveNodes& nodes) {
   const auto& constants = network::DefaultNetworkConstants();
   if (!constants) return nullptr;
   const network::CalibratedModel model(device, system, *constants);
   const Collectives collectives(traces, model, system);
-  if (!collectives.QueueInOne()) return nullptr;
+  if (!collectives.QueueInOne(nodes.holding)) return nullptr;
   std::map<std::tuple<trace::Collective, int64_t, uint32_t>, size_t> known;
   Json rows = Json::array();
   for (const trace::Node& node : traces.programs.front().nodes) {
     if (node.kind != trace::NodeKind::kCollective) continue;
     const auto [found, added] = known.try_emplace({node.collective, node.size.value, node.group}, rows.size());
-    of_node[node.id] = found->second;
+    nodes.row[node.id] = found->second;
     if (!added) continue;
     if (!collectives.AlikeOnAllRanks(node)) return nullptr;
     rows.push_back(collectives.For(0, node));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <set>
 
 #include "hardware/device.h"
 #include "hardware/system.h"
@@ -11,8 +12,13 @@
 
 namespace hespas::driver {
 
-// Distinct collectives; `of_node` gets the index of each node. Null where ranks would see different prices.
+struct CollectiveNodes {
+  std::map<uint64_t, size_t> row;  // in the terms, by the node's id
+  std::set<uint64_t> holding;      // ids of those that keep the device from computing (simulate::kHoldsCompute)
+};
+
+// Distinct collectives; `nodes` gets where each is. Null where ranks would see different prices, or some run side by side.
 nlohmann::json CollectiveTerms(const trace::TraceGraph& traces, const hardware::Device& device,
-                               const hardware::System& system, std::map<uint64_t, size_t>& of_node);
+                               const hardware::System& system, CollectiveNodes& nodes);
 
 }  // namespace hespas::driver

@@ -57,9 +57,10 @@ struct Order {
   Json what = Json::array();   // a distinct block, or a collective
   Json waits = Json::array();
   Json first = Json::array();  // positions of computations that run before others that could
+  Json holds = Json::array();  // positions of communication that runs in the order of the computation
 };
 
-Order OrderOf(const LiveInput& run, const std::map<uint64_t, size_t>& collectives) {
+Order OrderOf(const LiveInput& run, const CollectiveNodes& collectives) {
   const trace::Program& program = run.traces.programs.front();
   std::map<uint64_t, size_t> position;
   for (size_t i = 0; i < program.nodes.size(); ++i) position[program.nodes[i].id] = i;
@@ -69,8 +70,9 @@ Order OrderOf(const LiveInput& run, const std::map<uint64_t, size_t>& collective
     const uint32_t distinct =
         node.block < run.estimated.table.of_block.size() ? run.estimated.table.of_block[node.block] : trace::kNoBlock;
     if (!communicates && node.tag == trace::kRunsFirst) order.first.push_back(order.kinds.size());
+    if (collectives.holding.contains(node.id)) order.holds.push_back(order.kinds.size());
     order.kinds.push_back(communicates ? 1 : 0);
-    order.what.push_back(communicates                  ? Json(collectives.at(node.id))
+    order.what.push_back(communicates                  ? Json(collectives.row.at(node.id))
                          : distinct == trace::kNoBlock ? Json(-1)
                                                        : Json(distinct));
     Json waits = Json::array();
@@ -89,7 +91,7 @@ std::string LiveData(const LiveInput& run) {
   Json out{{"machine", MachineTerms(run.options.optimise, run.prepared)},
            {"blocks", BlockTerms(run.prepared, run.estimated)}};
   out["uses"] = graph::Uses(run.prepared.blocks, run.estimated.table);
-  std::map<uint64_t, size_t> collectives;
+  CollectiveNodes collectives;
   if (run.system != nullptr) {
     auto terms = CollectiveTerms(run.traces, run.prepared.device, *run.system, collectives);
     if (terms.is_null())
@@ -103,6 +105,7 @@ std::string LiveData(const LiveInput& run) {
   out["what"] = std::move(order.what);
   out["waits"] = std::move(order.waits);
   out["first"] = std::move(order.first);
+  out["holds"] = std::move(order.holds);
   return JsonText(out);
 }
 
