@@ -41,6 +41,13 @@ export async function openAddress(address, { width = 1280, theme = 'light' } = {
 
 export const open = (file, settings, before) => openAddress(pathToFileURL(file).href, settings, undefined, before);
 
+// Milliseconds of the processor that the page has taken so far: other programs on the machine do not count.
+export async function processorClock(view) {
+  const session = await view.context().newCDPSession(view);
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  return async () => 1e3 * (await session.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'TaskDuration').value;
+}
+
 // Boxes of all visible texts: of elements and, inside charts, of what ECharts drew.
 export const textBoxes = () => {
   const boxes = [];
