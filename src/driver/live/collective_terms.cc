@@ -49,7 +49,7 @@ class Collectives {
     return choices;
   }
 
-  // Whether the page's one queue of collectives is what the run has; `holding` gets those that hold the computation, too.
+  // Whether the page's one queue of collectives is what the run has; `holding` gets those that hold the computation.
   bool QueueInOne(std::set<uint64_t>& holding) const {
     uint32_t common = ~simulate::kHoldsCompute;
     for (const trace::Node& node : traces_.programs.front().nodes) {

@@ -17,7 +17,7 @@ struct CollectiveNodes {
   std::set<uint64_t> holding;      // ids of those that keep the device from computing (simulate::kHoldsCompute)
 };
 
-// Distinct collectives; `nodes` gets where each is. Null where ranks would see different prices, or some run side by side.
+// Distinct collectives; `nodes` gets where each is. Null where ranks would see different prices, or some run at once.
 nlohmann::json CollectiveTerms(const trace::TraceGraph& traces, const hardware::Device& device,
                                const hardware::System& system, CollectiveNodes& nodes);
 
