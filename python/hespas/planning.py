@@ -31,14 +31,15 @@ class PlanRow:
         import jax
         import numpy as np
 
-        between, within = self.row["mesh"]["between_nodes"], self.row["mesh"]["within_nodes"]
+        own = self.row["mesh"]
+        between, within = own["between_nodes"] or [1] * len(own["shape"]), own["within_nodes"] or own["shape"]  # no parts where nodes cut across axes
         count = math.prod(between) * math.prod(within)
         if len(jax.devices()) < count:
             raise ValueError(f"the plan is for {count} devices, and JAX has {len(jax.devices())}")
         axes = len(between)
         order = [at for axis in range(axes) for at in (axis, axes + axis)]
-        numbers = np.arange(count).reshape([*between, *within]).transpose(order).reshape(self.row["mesh"]["shape"])
-        return jax.sharding.Mesh(np.array(jax.devices()[:count], dtype=object)[numbers], tuple(self.row["mesh"]["axis_names"]))
+        numbers = np.arange(count).reshape([*between, *within]).transpose(order).reshape(own["shape"])
+        return jax.sharding.Mesh(np.array(jax.devices()[:count], dtype=object)[numbers], tuple(own["axis_names"]))
 
     @property
     def compiler_options(self) -> dict[str, Any]:

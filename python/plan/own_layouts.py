@@ -25,7 +25,7 @@ def layouts(sizes, node):
 
 
 def mesh(sizes, node):
-    """As a row says it."""
-    shape = [size for _, size in sizes]
-    split = parts(sizes, node) or [(axis, 1, size) for axis, size in sizes]
-    return {"axis_names": [axis for axis, _ in sizes], "shape": shape, "between_nodes": [between for _, between, _ in split], "within_nodes": [within for *_, within in split]}
+    """As a row says it; without lists of parts where nodes cut across axes."""
+    split = parts(sizes, node)
+    return {"axis_names": [axis for axis, _ in sizes], "shape": [size for _, size in sizes],
+            "between_nodes": split and [between for _, between, _ in split], "within_nodes": split and [within for *_, within in split]}

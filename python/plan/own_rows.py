@@ -36,7 +36,7 @@ class Choice:
 
     @property
     def between(self):
-        return "+".join(f"{axis}:{size}" for axis, size in zip(self.mesh["axis_names"], self.mesh["between_nodes"]) if size > 1)
+        return "+".join(f"{axis}:{size}" for axis, size in zip(self.mesh["axis_names"], self.mesh["between_nodes"] or ()) if size > 1)
 
     def settings(self):
         """As texts, as --why takes them; axes of size 1 are left out."""

@@ -66,6 +66,9 @@ def scatter(rows, front, capacity):
 
 def mapping(mesh):
     """One bar for each level of the network, divided by the axes that lie on it."""
+    if mesh["between_nodes"] is None:
+        axes = ", ".join(f"{html.escape(name)} {size}" for name, size in zip(mesh["axis_names"], mesh["shape"]))
+        return f"<p>Nodes cut across these axes ({axes}): some neighbours on an axis share a node, others do not.</p>"
     lines = []
     for at, (level, key) in enumerate((("between nodes", "between_nodes"), ("within a node", "within_nodes"))):
         parts = [(name, size) for name, size in zip(mesh["axis_names"], mesh[key]) if size > 1]

@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 import unittest.mock
 
@@ -21,6 +22,14 @@ class Rows(unittest.TestCase):
 
         self.assertEqual(hespas.PlanRow(ROW).compiler_options, {"xla_gpu_enable_pipelined_all_gather": True,
                                                                  "xla_gpu_all_gather_combine_threshold_bytes": 1024})
+
+    def test_axes_that_nodes_cut_across_follow_the_devices(self):
+        import hespas
+
+        jax = types.SimpleNamespace(devices=lambda: list(range(24)), sharding=types.SimpleNamespace(Mesh=lambda devices, names: (devices.tolist(), names)))
+        row = {"mesh": {"axis_names": ["data", "tensor"], "shape": [8, 3], "between_nodes": None, "within_nodes": None}}
+        with unittest.mock.patch.dict(sys.modules, {"jax": jax}):
+            self.assertEqual(hespas.PlanRow(row).mesh, ([[3 * at, 3 * at + 1, 3 * at + 2] for at in range(8)], ("data", "tensor")))
 
     def test_the_example_runs_on_pretended_devices(self):
         """It plans, takes the mesh and compiles on as many CPU devices as the plan is for."""

@@ -13,6 +13,7 @@ sys.path[:0] = [str(ROOT / "python/plan"), str(ROOT / "python/export")]
 import own_layouts  # noqa: E402
 import own_rows  # noqa: E402
 import own_text  # noqa: E402
+import page  # noqa: E402
 from environments import Refused  # noqa: E402
 from own_layouts import layouts  # noqa: E402
 from own_program import compared  # noqa: E402
@@ -38,9 +39,15 @@ class Layouts(unittest.TestCase):
         self.assertEqual(names, ["data=4,tensor=8,between_nodes=data:4", "tensor=8,data=4,between_nodes=tensor:4"])
         self.assertEqual(own_layouts.mesh((("tensor", 8), ("data", 4)), 8), {"axis_names": ["tensor", "data"], "shape": [8, 4], "between_nodes": [4, 1], "within_nodes": [2, 4]})
 
-    def test_axes_that_do_not_fill_nodes_keep_their_order(self):
-        self.assertEqual(own_layouts.parts((("data", 3), ("tensor", 5)), 8), None)
-        self.assertEqual(str(Choice("step.mlir", (), (("data", 3), ("tensor", 5)), node=8)), "data=3,tensor=5")
+    def test_axes_that_nodes_cut_across_have_no_parts(self):
+        """On three nodes of eight, tensor groups are devices 0-2, 3-5, 6-8: the third lies on two nodes."""
+        choice = Choice("step.mlir", (), (("data", 8), ("tensor", 3)), node=8)
+        self.assertEqual(choice.mesh, {"axis_names": ["data", "tensor"], "shape": [8, 3], "between_nodes": None, "within_nodes": None})
+        self.assertEqual((str(choice), choice.between), ("data=8,tensor=3", ""))
+        self.assertIn("<p>Nodes cut across these axes (data 8, tensor 3)", page.mapping(choice.mesh))
+        even = Choice("step.mlir", (), (("tensor", 3), ("data", 8)), node=8).mesh
+        self.assertEqual((even["between_nodes"], even["within_nodes"]), ([3, 1], [1, 8]))
+        self.assertNotIn("<p>", page.mapping(even))
 
     def test_the_programs_mesh_takes_the_order(self):
         text = 'module @m attributes {mhlo.num_partitions = 8 : i32} { sdy.mesh @mesh = <["data"=8, "spare"=1, "tensor"=1]> }'
