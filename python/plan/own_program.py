@@ -25,7 +25,8 @@ from own_rows import Choice, estimated, unequal
 from search import OBJECTIVES
 
 KINDS = re.compile(r"\.py(:\w+)?$|\.mlir(\.gz)?$")
-UNEVEN = re.compile(r"is partitioned \d+ times, but")  # JAX of a dimension that a mesh does not divide
+# JAX of a dimension that a mesh does not divide (0.7.2: sharding.py, and pjit.py where jit has the shardings)
+UNEVEN = re.compile(r"is partitioned \d+ times, but|should be divisible by \d+, but it is equal to")
 
 
 def is_own(model):
@@ -35,17 +36,20 @@ def is_own(model):
 def exported(arguments, scratch):
     """A function as programs, by the values of --set of which there are several; on a mesh whose first axis has all devices, or the next one that divides its arguments."""
     axes = [axis for axis in arguments.axes.split(",") if axis]
+    if not axes:
+        raise Refused("--axes names no axis", "give the axes of the function's mesh, for example --axes data,tensor", 2)
     rows, swept = settings(arguments.set)
     words = [word for each in arguments.arg for word in ("--arg", each)] + [word for each in arguments.set for word in ("--set", each)]
+    meshes, dimensions = sorted(candidates.factorisations(arguments.devices, axes), key=lambda sizes: -sizes[axes[0]]), own_text.of_arguments(arguments.arg)
     said = ""
-    for sizes in sorted(candidates.factorisations(arguments.devices, axes), key=lambda sizes: -sizes[axes[0]]):
+    for sizes in [sizes for sizes in meshes if not own_text.indivisible(dimensions, sizes)] or meshes[:1]:  # where none is left, JAX says why
         mesh = ",".join(f"{axis}={size}" for axis, size in sizes.items())
         done = subprocess.run([os.environ["HESPAS_COMMAND"], "export", arguments.model, "--axes", mesh, "--stage", "lowered", "--name", "step", "--output", scratch,
                                *words], capture_output=True, text=True, check=False)
         said = said or done.stderr
         if not UNEVEN.search(done.stderr):
             break
-    sys.stderr.write(said if done.returncode else done.stderr)
+    sys.stderr.write(said if UNEVEN.search(done.stderr) else done.stderr)
     if done.returncode != 0:
         raise Refused("", status=done.returncode)
     return {tuple((key, row[key]) for key in swept): path for row, path in zip(rows, done.stdout.splitlines())}

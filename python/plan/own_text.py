@@ -7,6 +7,7 @@ from remesh import AXIS, MESH
 
 DIVIDED = re.compile(r"tensor<((?:\d+x)+)[^<>]*> \{[^{}]*sdy\.sharding = #sdy\.sharding<@[\w.$-]+, \[((?:\{[^{}]*\}(?:, )?)*)\]")
 NAME = re.compile(r'"([^"]+)"')
+ARGUMENT = re.compile(r"\[([\d,\s]*)\]@([\w,+\-\s]*)")
 
 
 def axes_of(text):
@@ -26,6 +27,11 @@ def divided(text):
             if names and ":" not in axes:  # a part of an axis
                 found[int(size), names] = None
     return list(found)
+
+
+def of_arguments(texts):
+    """The same of arguments as --arg describes them; one that is not divided has an axis `-`, which no mesh has."""
+    return [(int(size), tuple(axes.strip().split("+"))) for text in texts for shape, split in ARGUMENT.findall(text) for size, axes in zip(re.findall(r"\d+", shape), split.split(","))]
 
 
 def indivisible(dimensions, sizes):

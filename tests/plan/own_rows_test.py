@@ -1,5 +1,7 @@
 """Plans of the user's own programs, with answers that are known instead of XLA's partitioner: what the objective decides, and what --why says."""
 import asyncio
+import contextlib
+import io
 import os
 import pathlib
 import sys
@@ -11,6 +13,7 @@ ROOT = pathlib.Path(os.environ["HESPAS_ROOT"])
 sys.path[:0] = [str(ROOT / "python/plan"), str(ROOT / "python/export")]
 
 import own_layouts  # noqa: E402
+import own_program  # noqa: E402
 import own_rows  # noqa: E402
 import own_text  # noqa: E402
 import page  # noqa: E402
@@ -65,6 +68,46 @@ class Dimensions(unittest.TestCase):
         dimensions = own_text.divided(self.TEXT)
         self.assertEqual(dimensions, [(12, ("rows", "columns")), (4096, ("columns",))])
         self.assertEqual([own_text.indivisible(dimensions, {"rows": rows, "columns": columns}) for rows, columns in ((4, 1), (2, 4), (8, 1))], ["", "12 over rows=2,columns=4", "12 over rows=8"])
+
+
+class Exports(unittest.TestCase):
+    """Of a function, with answers of `hespas export` that are known."""
+    SHARD = "error: Sharding S implies that array axis 0 is partitioned 4 times, but the dimension size is 5\n"
+    JIT = "error: One of pjit outputs was given the sharding of S, which implies that the global size of its dimension 0 should be divisible by 4, but it is equal to 5\n"
+
+    def exported(self, said, axes="rows,columns", arg=()):
+        """What becomes of 4 devices where export says this, mesh by mesh: the meshes, the status and stderr."""
+        answers, meshes, told = iter(said), [], io.StringIO()
+
+        def run(command, **_):
+            meshes.append(command[command.index("--axes") + 1])
+            error = next(answers)
+            return types.SimpleNamespace(returncode=5 if error else 0, stderr=error, stdout="" if error else "step.mlir\n")
+
+        arguments = types.SimpleNamespace(model="step.py", axes=axes, devices=4, arg=list(arg), set=[])
+        with mock.patch.object(own_program.subprocess, "run", run), mock.patch.dict(os.environ, {"HESPAS_COMMAND": "hespas"}), contextlib.redirect_stderr(told):
+            try:
+                own_program.exported(arguments, "scratch")
+                status = 0
+            except Refused as refusal:
+                status = refusal.status
+        return meshes, status, told.getvalue()
+
+    def test_the_error_is_that_of_the_mesh_that_ended_it(self):
+        every = ["rows=4,columns=1", "rows=2,columns=2", "rows=1,columns=4"]
+        other = "error: no module named `flax`\n"
+        for uneven in (self.SHARD, self.JIT):
+            self.assertEqual(self.exported([uneven, ""]), (every[:2], 0, ""))
+            self.assertEqual(self.exported([uneven, other]), (every[:2], 5, other))
+            self.assertEqual(self.exported([uneven, self.SHARD, self.JIT]), (every, 5, uneven))
+
+    def test_meshes_that_do_not_divide_what_is_given_are_not_exported(self):
+        self.assertEqual(self.exported([""], arg=["bf16[8,6]@-,rows", "f32[1]"]), (["rows=2,columns=2"], 0, ""))
+        self.assertEqual(self.exported([self.SHARD], arg=["bf16[5]@rows+columns"]), (["rows=4,columns=1"], 5, self.SHARD))
+
+    def test_no_axis_is_refused(self):
+        for axes in ("", ","):
+            self.assertEqual(self.exported([], axes=axes), ([], 2, ""))
 
 
 class Estimated(unittest.TestCase):
