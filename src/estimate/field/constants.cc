@@ -136,6 +136,17 @@ void ReadFamily(JsonObject& families, const std::string& name, const Entry<Famil
   }
 }
 
+template <class Take>
+void EachFamily(Constants& constants, const Take& take) {
+  take("matmul", kMatmul, constants.matmul);
+  take("fp8", kNarrow, constants.f8);
+  take("fp8_block", kBlock, constants.f8_block);
+  take("nvfp4", kScaled, constants.nvf4);
+  take("experts", kExperts, constants.experts);
+  take("attention_context", kContext, constants.context);
+  take("attention_generation", kGeneration, constants.generation);
+}
+
 // `read` takes its families out of the file.
 template <class All, class Read>
 Result<All> ReadAll(std::string_view text, const std::string& file, const Read& read) {
@@ -173,14 +184,19 @@ Result<DispatchConstants> ReadDispatchConstants(std::string_view text, const std
 
 Result<Constants> ReadConstants(std::string_view text, const std::string& file) {
   return ReadAll<Constants>(text, file, [](JsonObject& families, Constants& constants, Diagnostics& diagnostics) {
-    ReadFamily(families, "matmul", kMatmul, constants.matmul, diagnostics);
-    ReadFamily(families, "fp8", kNarrow, constants.f8, diagnostics);
-    ReadFamily(families, "fp8_block", kBlock, constants.f8_block, diagnostics);
-    ReadFamily(families, "nvfp4", kScaled, constants.nvf4, diagnostics);
-    ReadFamily(families, "experts", kExperts, constants.experts, diagnostics);
-    ReadFamily(families, "attention_context", kContext, constants.context, diagnostics);
-    ReadFamily(families, "attention_generation", kGeneration, constants.generation, diagnostics);
+    EachFamily(constants, [&](const char* name, const auto& table, auto& family) {
+      ReadFamily(families, name, table, family, diagnostics);
+    });
   });
+}
+
+std::vector<NamedConstant> ConstantsOf(Constants& constants, std::string_view family) {
+  std::vector<NamedConstant> named;
+  EachFamily(constants, [&](std::string_view name, const auto& table, auto& values) {
+    if (name != family) return;
+    for (const auto& entry : table) named.push_back({entry.name, &(values.*entry.value)});
+  });
+  return named;
 }
 
 const Result<Constants>& DefaultConstants() {

@@ -3,6 +3,9 @@
 // - None belongs to a device: what differs between devices follows from their files.
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "base/result.h"
 #include "base/text/hash.h"
 
@@ -126,6 +129,13 @@ struct Constants {
 };
 
 Result<Constants> ReadConstants(std::string_view text, const std::string& file);
+
+struct NamedConstant {
+  std::string_view name;
+  double* value;
+};
+// A family's constants under the file's names ("matmul", "fp8", ...); none of a family that there is not.
+std::vector<NamedConstant> ConstantsOf(Constants& constants, std::string_view family);
 
 // The shipped file; read once.
 const Result<Constants>& DefaultConstants();

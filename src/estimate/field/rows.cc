@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "estimate/field/experts/dispatch.h"
-#include "estimate/field/experts/experts.h"
 
 namespace hespas::estimate::field {
 namespace {
@@ -161,16 +160,29 @@ bool CheckDispatchRows(const CsvTable& table, const std::string& file, Diagnosti
   return ok;
 }
 
+std::vector<std::optional<Call>> CallsOfRows(const CsvTable& table, const Constants& constants) {
+  std::vector<std::optional<Call>> calls(table.rows.size());
+  for (size_t i = 0; i < table.rows.size(); ++i) {
+    const Row row(table, i);
+    if (const auto matmul = MatmulIn(row)) calls[i] = *matmul;
+    if (const auto layer = ExpertsIn(row)) calls[i] = *layer;
+    if (const auto call = AttentionIn(row, constants)) calls[i] = *call;
+  }
+  return calls;
+}
+
 std::vector<std::optional<Time>> TimesOfRows(const CsvTable& table, const hardware::Device& device,
                                              const Constants& constants) {
   const Chip chip = MakeChip(device);
   const DispatchLinks links = LinksOf(device);
+  const auto calls = CallsOfRows(table, constants);
   std::vector<std::optional<Time>> times(table.rows.size());
   for (size_t i = 0; i < table.rows.size(); ++i) {
+    if (calls[i]) {
+      times[i] = std::visit([&](const auto& call) { return TimeOf(chip, constants, call); }, *calls[i]);
+      continue;
+    }
     const Row row(table, i);
-    if (const auto matmul = MatmulIn(row)) times[i] = TimeOf(chip, constants, *matmul);
-    if (const auto layer = ExpertsIn(row)) times[i] = TimeOf(chip, constants, *layer);
-    if (const auto call = AttentionIn(row, constants)) times[i] = TimeOf(chip, constants, *call);
     if (const auto dispatch = DispatchIn(row, links); dispatch && DefaultDispatchConstants()) {
       times[i] = TimeOf(chip, *DefaultDispatchConstants(), links, *dispatch);
     }

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include "base/diagnostic.h"
 #include "base/text/csv_text.h"
 #include "estimate/field/attention.h"
+#include "estimate/field/experts/experts.h"
 #include "hardware/device.h"
 
 namespace hespas::estimate::field {
@@ -19,6 +21,11 @@ inline constexpr DiagnosticKind kBadDispatchRow{
 
 // Reports each cell of an all-to-all's row that TimesOfRows could only guess.
 bool CheckDispatchRows(const CsvTable& table, const std::string& file, Diagnostics& diagnostics);
+
+using Call = std::variant<Matmul, AttentionCall, ExpertLayer>;
+
+// One a row; nothing where the row is none of these.
+std::vector<std::optional<Call>> CallsOfRows(const CsvTable& table, const Constants& constants);
 
 // One a row; nothing where the row is another model's.
 std::vector<std::optional<Time>> TimesOfRows(const CsvTable& table, const hardware::Device& device,

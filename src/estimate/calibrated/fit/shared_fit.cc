@@ -6,12 +6,12 @@
 
 #include "estimate/calibrated/collective.h"
 #include "estimate/calibrated/fit/minimise.h"
+#include "estimate/calibrated/fit/ranges.h"
 
 namespace hespas::estimate::calibrated {
 namespace {
 
 constexpr double kSmoothing = 0.01;  // relative errors below this count quadratically
-constexpr double kPull = 1e-4;       // towards the middle, per squared e-fold: decides where the data says nothing
 constexpr int kEvaluations = 1500;
 
 struct FitParameter {
@@ -66,7 +66,6 @@ constexpr FitParameter kMatmulParameters[] = {
 };
 
 // Of every kind of collective.
-constexpr std::string_view kCollectives[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all"};
 constexpr FitParameter kCollectiveParameters[] = {
     {{}, "launch_us", 1, 40}, {{}, "hop_us", 0.2, 20}, {{}, "link_fraction", 0.5, 1.1}, {{}, "ramp", 0.1, 3}};
 
@@ -85,10 +84,10 @@ std::vector<FitParameter> FreeParametersOf(std::string_view family) {
 }
 
 Parameters With(const Parameters& start, const std::vector<FitParameter>& free_parameters,
-                const std::vector<double>& logs) {
+                const std::vector<double>& values) {
   Parameters changed = start;
   for (size_t i = 0; i < free_parameters.size(); ++i) {
-    *FindConstant(changed, free_parameters[i].family, free_parameters[i].constant) = std::exp(logs[i]);
+    *FindConstant(changed, free_parameters[i].family, free_parameters[i].constant) = values[i];
   }
   return changed;
 }
@@ -129,19 +128,12 @@ Parameters FitFamily(const Parameters& start, std::string_view family,
                      const std::function<double(const Parameters&)>& error) {
   const std::vector<FitParameter> free_parameters = FreeParametersOf(family);
   if (free_parameters.empty() || !HasOptimiser()) return start;
-  Box box;
-  std::vector<double> middle;
+  std::vector<Range> ranges;
   for (const FitParameter& free_parameter : free_parameters) {
-    box.low.push_back(std::log(free_parameter.low));
-    box.high.push_back(std::log(free_parameter.high));
-    middle.push_back((box.low.back() + box.high.back()) / 2);
+    ranges.push_back({.low = free_parameter.low, .high = free_parameter.high});
   }
-  const auto objective = [&](const std::vector<double>& logs) {
-    double pull = 0;
-    for (size_t i = 0; i < logs.size(); ++i) pull += std::pow(logs[i] - middle[i], 2);
-    return error(With(start, free_parameters, logs)) + kPull * pull;
-  };
-  return With(start, free_parameters, Minimise(objective, box, middle, kEvaluations).at);
+  const auto error_at = [&](const std::vector<double>& values) { return error(With(start, free_parameters, values)); };
+  return With(start, free_parameters, LeastError(ranges, error_at, kEvaluations));
 }
 
 // Relative to what was measured: what disturbs a collective only adds to its time, and what a device has in common
@@ -183,7 +175,7 @@ Parameters FitSharedCollectives(Parameters parameters, std::span<const DeviceCol
   std::copy_if(measured.begin(), measured.end(), std::back_inserter(switched), [](const DeviceCollectives& device) {
     return device.device.interconnect && device.device.interconnect->topology == "switch";
   });
-  for (const std::string_view family : kCollectives) {
+  for (const std::string_view family : kSharedCollectives) {
     const CollectiveOp op = *ParseCollective(family);
     const auto used = op == CollectiveOp::kAllReduce ? std::span<const DeviceCollectives>(switched) : measured;
     if (used.empty()) continue;
@@ -195,7 +187,7 @@ Parameters FitSharedCollectives(Parameters parameters, std::span<const DeviceCol
 std::vector<FittedConstant> SharedCollectiveConstants(const Parameters& parameters) {
   Parameters copy = parameters;
   std::vector<FittedConstant> constants;
-  for (const std::string_view family : kCollectives) {
+  for (const std::string_view family : kSharedCollectives) {
     for (const FitParameter& free_parameter : kCollectiveParameters) {
       constants.push_back({family, free_parameter.constant, *FindConstant(copy, family, free_parameter.constant)});
     }

@@ -36,6 +36,9 @@ struct DeviceCollectives {
   std::vector<MeasuredCollective> collectives;
 };
 
+// In the order of CollectiveOp.
+inline constexpr std::string_view kSharedCollectives[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all"};
+
 // The same of collectives. Those of a direct mesh tell latencies and rates too, but its all-reduce is another algorithm
 // than a switched domain's and stays out.
 Parameters FitSharedCollectives(Parameters parameters, std::span<const DeviceCollectives> measured);
