@@ -232,6 +232,31 @@ TEST_F(CalibratedNetwork, WhatALineLostPassesTheLineBesideIt) {
   EXPECT_EQ(wire({12, 13, 14, 15}), 1);  // far from it
 }
 
+TEST_F(CalibratedNetwork, ALostLinkOutsideAPartOfARingDoesNotSlowThePart) {
+  device_ = Load("TPUv5p");
+  const auto slowdown = [&](const std::vector<hardware::NetworkDimension>& dimensions, const std::string& lost,
+                            const std::vector<uint32_t>& members) {
+    const System system{.name = "rings", .dimensions = dimensions};
+    const auto faults = hardware::ParseLinkFaults({.slow = {}, .failed = {lost}}, system);
+    EXPECT_TRUE(faults);
+    const CalibratedModel model(device_, system, *DefaultNetworkConstants(), *faults);
+    return model.PriceOf({.op = Operation::kAllGather, .bytes = 1e9}, members).wire_us /
+           Of(system, Operation::kAllGather, 1e9, members).wire_us;
+  };
+  const std::vector ring = {Ring(16, 90e9)};
+  EXPECT_EQ(slowdown(ring, "8-9", First(8)), 1);
+  EXPECT_NEAR(slowdown(ring, "3-4", First(8)), 2, 1e-6);
+  EXPECT_EQ(slowdown(ring, "15-0", First(8)), 1);
+  EXPECT_NEAR(slowdown(ring, "15-0", {0, 1, 14, 15}), 2, 1e-6);  // beside each other over the closing link
+  EXPECT_EQ(slowdown(ring, "7-8", {0, 1, 14, 15}), 1);
+  EXPECT_EQ(slowdown({Ring(4, 90e9)}, "2-3", {0, 1}), 1);
+  EXPECT_NEAR(slowdown({Ring(4, 90e9)}, "0-1", {0, 1}), 2, 1e-6);
+  const std::vector mesh = {Ring(4, 90e9, true), Ring(4, 90e9, true)};
+  EXPECT_EQ(slowdown(mesh, "2-3", {0, 1}), 1);
+  EXPECT_EQ(slowdown(mesh, "1-2", {0, 1, 4, 5}), 1);  // of a level of two axes
+  EXPECT_NEAR(slowdown(mesh, "1-2", {0, 3}), 2, 1e-6);
+}
+
 // XLA: collectives of a GPU are in one stream; a TPU's on other axes run at the same time.
 TEST_F(CalibratedNetwork, CollectivesQueueByStreamOnGpusAndByDimensionOnTpus) {
   const System system{.name = "4x4", .dimensions = {Ring(4, 90e9), Ring(4, 90e9)}};

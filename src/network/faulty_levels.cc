@@ -1,6 +1,7 @@
 #include "network/faulty_levels.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace hespas::network {
 namespace {
@@ -22,11 +23,35 @@ bool OnOneRing(const System& system, uint32_t a, uint32_t b, size_t dimension) {
   return a % inner == b % inner && a / outer == b / outer;
 }
 
+// Whether members use the link from the fault's place to the next: a line of them what lies between its ends, a ring
+// all but its longest way without a member, which leaves a line.
+bool LiesBetween(const LinkFault& fault, std::span<const uint32_t> members, const System& system) {
+  const hardware::NetworkDimension& dimension = system.dimensions[fault.dimension];
+  const uint64_t n = dimension.npus;
+  const uint64_t stride = hardware::StrideOf(system, fault.dimension);
+  const uint64_t at = fault.rank / stride % n;
+  std::vector<bool> taken(n);  // behind the link first
+  for (const uint32_t rank : members) taken[(rank / stride + n - 1 - at) % n] = true;
+  const auto begin = std::ranges::find(taken, true);
+  uint64_t longest = 0;
+  auto last = begin;
+  for (auto place = begin; place != taken.end(); place = std::find(place + 1, taken.end(), true)) {
+    longest = std::max<uint64_t>(longest, place - last);
+    last = place;
+  }
+  const auto end = taken.begin() + static_cast<int64_t>(n - 1 - at);  // a line's first place
+  if (dimension.open && n > 2)
+    return std::find(taken.begin(), end, true) != end && std::find(end, taken.end(), true) != taken.end();
+  const uint64_t across = n - (last - begin);
+  return across == 1 || across < longest;
+}
+
 bool Concerns(const LinkFault& fault, std::span<const uint32_t> members, const System& system) {
   const DimensionKind kind = system.dimensions[fault.dimension].kind;
   if (kind == DimensionKind::kSwitch) return Contains(members, fault.rank);
   if (kind == DimensionKind::kFullyConnected) return Contains(members, fault.rank) && Contains(members, *fault.peer);
-  return std::ranges::any_of(members, [&](uint32_t m) { return OnOneRing(system, m, fault.rank, fault.dimension); });
+  return std::ranges::any_of(members, [&](uint32_t m) { return OnOneRing(system, m, fault.rank, fault.dimension); }) &&
+         LiesBetween(fault, members, system);
 }
 
 }  // namespace

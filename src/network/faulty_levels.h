@@ -1,7 +1,7 @@
 // The levels of a group where links are slow or lost. All members of a collective wait for the slowest link.
 //
 // - A lost adapter's traffic takes the host's other ones, a lost link's of a mesh a third device; a ring without a link
-//   is a line.
+//   is a line. A part of a ring that does not use a link does not wait for it.
 #pragma once
 
 #include <span>
