@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 
 #include "base/text/unit_text.h"
 
@@ -106,6 +107,50 @@ uint32_t HubOf(const System& system, uint32_t rank, size_t dimension) {
   return static_cast<uint32_t>(hub + base / (stride * system.dimensions[dimension].npus) * stride + base % stride);
 }
 
+// What the links of a graph join; of each device the first one of its part.
+std::vector<uint32_t> PartsOf(const LinkGraph& graph, bool through_switches) {
+  std::vector<uint32_t> parts(graph.devices);
+  std::iota(parts.begin(), parts.end(), 0u);
+  const auto first = [&](uint32_t device) {
+    while (parts[device] != device) device = parts[device] = parts[parts[device]];
+    return device;
+  };
+  for (const GraphLink& link : graph.links) {
+    if (!through_switches && std::max(link.from, link.to) >= graph.npus) continue;
+    const uint32_t from = first(link.from);
+    const uint32_t to = first(link.to);
+    parts[std::max(from, to)] = std::min(from, to);
+  }
+  for (uint32_t& part : parts) part = first(part);
+  return parts;
+}
+
+// Engines that route close each ring; a mesh's line has no such link.
+bool ClosesALine(const System& system, const GraphLink& link) {
+  const auto d =
+      std::max(link.from, link.to) < system.npus() ? DimensionBetween(system, link.from, link.to) : std::nullopt;
+  if (!d || !system.dimensions[*d].open || system.dimensions[*d].npus < 3) return false;
+  const auto [low, high] = std::minmax({PlaceOf(system, link.from, *d), PlaceOf(system, link.to, *d)});
+  return high - low + 1 == system.dimensions[*d].npus;
+}
+
+// What lost links cut off together, though each of them alone leaves a way: a rank and one that it has no way to. As
+// with one link, neighbours do not meet by a switch.
+std::optional<std::pair<uint32_t, uint32_t>> Cut(const std::vector<LinkFault>& lost, const System& system) {
+  if (lost.size() < 2) return std::nullopt;
+  LinkGraph graph = LinkGraphWith(lost, system);
+  std::erase_if(graph.links, [&](const GraphLink& link) { return ClosesALine(system, link); });
+  const std::vector<uint32_t> direct = PartsOf(graph, false);
+  for (const LinkFault& fault : lost) {
+    if (fault.peer && direct[fault.rank] != direct[*fault.peer]) return std::pair(fault.rank, *fault.peer);
+  }
+  const std::vector<uint32_t> all = PartsOf(graph, true);
+  for (uint32_t rank = 0; rank < graph.npus; ++rank) {
+    if (all[rank] != 0) return std::pair(rank, 0u);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 uint64_t StrideOf(const System& system, size_t dimension) {
@@ -124,6 +169,9 @@ Result<std::vector<LinkFault>> ParseLinkFaults(const LinkTexts& texts, const Sys
                  "leave the rank out of the system, or slow the link");
     faults.push_back(*fault);
   }
+  if (const auto cut = Cut(faults, system))
+    return Bad(fmt::format("without these links rank {} has no way to rank {}", cut->first, cut->second),
+               "leave the ranks out of the system, or slow a link");
   for (const std::string& text : texts.slow) {
     const size_t equals = std::min(text.find('='), text.size());
     const auto factor = ParseQuantity(text.substr(std::min(equals + 1, text.size())), Unit::kNumber);

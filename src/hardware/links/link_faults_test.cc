@@ -44,6 +44,20 @@ TEST(LinkFaults, RefuseWhatIsNotThere) {
   EXPECT_NE(Refusal({.slow = {}, .failed = {"x"}}, kTorus).find("no link"), std::string::npos);
 }
 
+TEST(LinkFaults, RefuseWhatCutsOnlyTogether) {
+  const System ring{.name = "ring", .dimensions = {Of(DimensionKind::kRing, 4), Of(DimensionKind::kSwitch, 2)}};
+  EXPECT_TRUE(ParseLinkFaults({.slow = {}, .failed = {"0-1", "6-7"}}, ring));  // of two rings
+  EXPECT_NE(Refusal({.slow = {}, .failed = {"0-1", "2-3"}}, ring).find("rank 0 has no way to rank 1"),
+            std::string::npos);
+  const System mesh{.name = "mesh",
+                    .dimensions = {Of(DimensionKind::kRing, 4, true), Of(DimensionKind::kRing, 3, true)}};
+  EXPECT_TRUE(ParseLinkFaults({.slow = {}, .failed = {"1-2", "5-6"}}, mesh));
+  EXPECT_NE(Refusal({.slow = {}, .failed = {"1-2", "5-6", "9-10"}}, mesh).find("no way"), std::string::npos);
+  EXPECT_TRUE(ParseLinkFaults({.slow = {}, .failed = {"0@1", "4@1"}}, kHosts));  // a whole switch; three are left
+  EXPECT_NE(Refusal({.slow = {}, .failed = {"0@1", "1@1", "2@1", "3@1"}}, kHosts).find("rank 4 has no way to rank 0"),
+            std::string::npos);
+}
+
 TEST(LinkFaults, ChangeBothDirectionsOfOneLinkOfTheGraph) {
   const LinkGraph whole = LinkGraphOf(kHosts);
   const auto faults = ParseLinkFaults({.slow = {"5@1=0.5"}, .failed = {}}, kHosts);
