@@ -6,12 +6,13 @@
 namespace hespas::assemble {
 namespace {
 
-// Of the last node, whose dependencies are the last ones.
+// Of the last node, whose dependencies are the last ones. `nodes` are different ones.
 void WaitFor(const std::vector<uint64_t>& nodes, trace::Program& program) {
   trace::Node& node = program.nodes.back();
+  std::vector<uint64_t> own(program.dependencies.begin() + node.first_dependency, program.dependencies.end());
+  std::ranges::sort(own);
   for (const uint64_t before : nodes) {
-    const auto own = program.dependencies.begin() + node.first_dependency;
-    if (std::find(own, program.dependencies.end(), before) != program.dependencies.end()) continue;
+    if (std::ranges::binary_search(own, before)) continue;
     program.dependencies.push_back(before);
     ++node.dependency_count;
     ++node.control_dependency_count;

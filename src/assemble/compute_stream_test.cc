@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <ctime>
+
 namespace hespas::assemble {
 namespace {
 
@@ -42,6 +44,21 @@ TEST(ComputeStream, MessagesWaitForWhatIsBeforeThemAndHoldWhatIsBehind) {
   EXPECT_EQ(program.nodes[3].control_dependency_count, 1u);
   EXPECT_THAT(Dependencies(program, 4), ElementsAre(3, 2));
   EXPECT_EQ(program.nodes[4].control_dependency_count, 1u);
+}
+
+TEST(ComputeStream, AMessageBehindManyKernelsTakesLinearTime) {
+  constexpr size_t kKernels = 300'000;
+  trace::Program program;
+  ComputeStream stream;
+  for (size_t kernel = 0; kernel < kKernels; ++kernel) {
+    Append(program);
+    stream.Add(program);
+  }
+  Append(program);
+  const std::clock_t begin = std::clock();
+  stream.AddMessage(program);
+  EXPECT_LT(std::clock() - begin, CLOCKS_PER_SEC);  // 4.5e10 comparisons of one with each before it take many seconds
+  EXPECT_EQ(program.nodes.back().dependency_count, kKernels);
 }
 
 TEST(ComputeStream, PermutesQueueBehindEachOther) {
