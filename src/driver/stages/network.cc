@@ -72,6 +72,11 @@ std::optional<result::SimResult> SimulateTraces(const RunOptions& options, const
   return Take(simulate::Simulate(traces, system, simulate_options, diagnostics), diagnostics);
 }
 
+// Tables and text do not say how collectives are priced; JSON and reports do.
+bool NamesPrices(const RunOptions& options, const SimulationReuse& reuse) {
+  return reuse.record_nodes && (options.output.list_blocks || options.output.explain);
+}
+
 std::optional<result::SimResult> SimulateCalibrated(const RunOptions& options, const hardware::Device& device,
                                                     const trace::TraceGraph& traces, const hardware::System& system,
                                                     Diagnostics& diagnostics, const SimulationReuse& reuse) {
@@ -96,7 +101,8 @@ std::optional<result::SimResult> SimulateCalibrated(const RunOptions& options, c
                traces, model, device, options.network.concurrency,
                {.plan = reuse.plan, .record_nodes = reuse.record_nodes, .compute_scale = *std::move(scale)}),
            diagnostics);
-  if (simulated && reuse.record_nodes) network::NamePrices(traces, model, network::RanksAsked::kAll, *simulated);
+  if (simulated && NamesPrices(options, reuse))
+    network::NamePrices(traces, model, network::RanksAsked::kAll, *simulated);
   if (!simulated || !options.output.explain) return simulated;
   simulate::ExplainIntervals(traces, *simulated);
   network::ExplainPrices(traces, model, *simulated);
@@ -129,7 +135,7 @@ std::optional<result::SimResult> SimulateStep(const RunOptions& options, const h
   if (!simulated || options.network.backend != NetworkBackend::kAnalytical) return simulated;
   const network::AstraSimModel model(system);
   // Each price is some simulations, too many to ask for those of every rank's groups.
-  if (reuse.record_nodes) network::NamePrices(traces, model, network::RanksAsked::kFirstOfProgram, *simulated);
+  if (NamesPrices(options, reuse)) network::NamePrices(traces, model, network::RanksAsked::kFirstOfProgram, *simulated);
   network::ExplainPrices(traces, model, *simulated);
   return simulated;
 }
