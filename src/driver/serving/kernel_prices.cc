@@ -117,8 +117,11 @@ StepCost KernelPrices::Matmul(const serve::StepKernel& kernel) const {
 // The rows of the field model start a graph each; a step's layers do not.
 StepCost KernelPrices::ExpertRows(const serve::StepKernel& kernel) const {
   KernelTime time;
-  estimate::field::ExpertPasses passes{
-      .chosen = kernel.routing->chosen, .rows = LoadsOf(*kernel.routing).Rows(), .hidden = kernel.n, .inner = kernel.k};
+  estimate::field::ExpertPasses passes{.chosen = kernel.routing->chosen,
+                                       .experts = kernel.routing->experts,
+                                       .rows = LoadsOf(*kernel.routing).Rows(),
+                                       .hidden = kernel.n,
+                                       .inner = kernel.k};
   if (kernel.quantised) {
     passes.format = activations_.format;
     passes.weight_bytes = weights_.weight_bytes;

@@ -13,10 +13,11 @@ constexpr double kRowBytes = 2;
 
 double Extent(double x) { return std::isfinite(x) ? std::clamp(x, 1.0, 1e9) : 1.0; }
 
-// TensorRT-LLM's routing.py: one kernel routes up to eight experts a token, PyTorch's operations more.
-bool RoutesByKernels(const ExpertPasses& passes) {
-  constexpr double kMost = 8;
-  return passes.chosen > kMost;
+// RenormalizeMoeRoutingMethod of TensorRT-LLM 1.3.0rc20 (_torch/modules/fused_moe/routing.py): one kernel routes a
+// token to up to 16 of up to 512 experts, PyTorch's operations to others.
+bool RoutesByPyTorch(const ExpertPasses& passes) {
+  constexpr double kMostExperts = 512, kMostChosen = 16;
+  return passes.experts > kMostExperts || passes.chosen > kMostChosen;
 }
 
 // TensorRT-LLM's fused_moe_cutlass.py: rows get one scale, or those of nvfp4, before the layer's own kernels. Scales of
@@ -29,7 +30,7 @@ bool QuantisesApart(const Chip& chip, const ExpertPasses& passes) {
 }
 
 double StartClocks(const Chip& chip, const ExpertConstants& own, const ExpertPasses& passes) {
-  return own.start_clocks + (RoutesByKernels(passes) ? own.routing_clocks : 0) +
+  return own.start_clocks + (RoutesByPyTorch(passes) ? own.routing_clocks : 0) +
          (QuantisesApart(chip, passes) ? own.quantising_clocks : 0);
 }
 
@@ -65,6 +66,7 @@ Time TimeOf(const Chip& chip, const Constants& constants, const ExpertLayer& row
   const ExpertPasses passes{.format = layer.format,
                             .weight_bytes = layer.weight_bytes,
                             .chosen = layer.chosen,
+                            .experts = layer.experts,
                             .rows = loads.Rows(),
                             .hidden = layer.hidden,
                             .inner = inner,

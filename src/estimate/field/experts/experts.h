@@ -28,6 +28,7 @@ struct ExpertPasses {
   Format format = Format::kF16;
   double weight_bytes = 0;       // as a matmul's
   double chosen = 1;             // experts of a token
+  double experts = 1;            // of all ranks
   double rows = 0;               // of the rank's experts
   double hidden = 1, inner = 1;  // elements of a row outside and inside
   double matrices = 2;           // that write inner elements: two if gated, else one
