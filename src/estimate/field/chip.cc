@@ -53,13 +53,17 @@ double DataRate(const hardware::Device& device) {
 // What the board takes when no kernel runs. Device files state the watts of an idle board; one with GDDR then has its
 // memory's clock lowered (state P8), and kernels find it at its full clock. GDDR6 takes 7.5 pJ a bit, GDDR6X 7.25
 // (Micron, "Ultra-Bandwidth Solutions"); GDDR7 moves half as much more with a watt as GDDR6 (Micron, June 2024).
-// HBM's clock stays.
+// HBM's clock stays. No figure was found for GDDR5.
+double PicojoulesOfBit(const std::string& memory_kind) {
+  if (memory_kind == "GDDR7") return 5;
+  if (memory_kind == "GDDR6X") return 7.25;
+  return memory_kind == "GDDR6" ? 7.5 : 0;
+}
+
 double IdleWatts(const hardware::Device& device, double watts) {
-  const double idle = device.idle_w.value_or(watts * kIdle);
-  if (!device.memory_kind.starts_with("GDDR")) return idle;
   constexpr double kBits = 8, kWattsPerPicojoule = 1e-12;
-  const double picojoules = device.memory_kind == "GDDR7" ? 5 : device.memory_kind == "GDDR6X" ? 7.25 : 7.5;
-  return idle + device.memory_bandwidth.value * kBits * picojoules * kWattsPerPicojoule;
+  return device.idle_w.value_or(watts * kIdle) +
+         device.memory_bandwidth.value * kBits * PicojoulesOfBit(device.memory_kind) * kWattsPerPicojoule;
 }
 
 }  // namespace
