@@ -35,6 +35,12 @@ std::vector<Comparison> Pool(const Groups& groups, const Json& bound) {
   return pooled;
 }
 
+bool IsCompared(const Groups& groups, const Json& bound) {
+  return std::any_of(groups.begin(), groups.end(), [&](const auto& group) {
+    return bound.value("set", "") == group.first.set && bound.value("mode", "") == group.first.mode;
+  });
+}
+
 std::optional<double> Fraction(const Json& bound, const char* key) {
   const auto percent = bound.find(key);
   return percent == bound.end() ? std::nullopt : std::optional(percent->get<double>() / 100);
@@ -96,8 +102,13 @@ std::optional<std::vector<BoundResult>> CheckBounds(const Groups& groups, Diagno
   std::vector<BoundResult> results;
   const Json json = ReadJson(*text);
   for (const Json& bound : json.is_discarded() ? Json::array() : json.value("bounds", Json::array())) {
+    if (!IsCompared(groups, bound)) continue;
     const auto rows = Pool(groups, bound);
-    if (rows.empty()) continue;
+    if (rows.empty()) {  // a label was renamed
+      diagnostics.Error(kAccuracyMissed, fmt::format("{} ({}): no measurement of its set has its ops and devices",
+                                                     bound.value("name", ""), bound.value("mode", "")));
+      continue;
+    }
     results.push_back(Check(bound, rows));
     Report(results.back(), diagnostics);
   }

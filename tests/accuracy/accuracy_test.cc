@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "driver/figures/uncertainty.h"
+#include "validate/bounds.h"
 #include "validate/validation.h"
 
 namespace hespas::driver {
@@ -44,6 +45,21 @@ TEST(Bounds, EachPublicSetIsHeldWithAllItsRows) {
   EXPECT_EQ(rows["collectives above 64 MiB"], "276");
   EXPECT_EQ(rows["LLaMA-3 steps of 0.10 s and more"], "9");
   EXPECT_EQ(rows["ResNet steps"], "5");
+}
+
+TEST(Bounds, ABoundThatNoRowOfItsSetMatchesIsMissed) {
+  validate::Groups groups;
+  Diagnostics other;
+  groups[{.set = "ours", .mode = "shipped", .device = "H100_80GB", .op = "renamed"}] = {
+      {.measured = 1, .predicted = 1}};
+  EXPECT_TRUE(validate::CheckBounds(groups, other)->empty());
+  EXPECT_FALSE(other.has_errors());  // its sets were not asked for
+  Diagnostics missed;
+  groups[{.set = "serving", .mode = "shipped", .device = "H100_80GB", .op = "renamed"}] = {
+      {.measured = 1, .predicted = 1}};
+  EXPECT_TRUE(validate::CheckBounds(groups, missed)->empty());
+  ASSERT_TRUE(missed.has_errors());
+  EXPECT_THAT(missed.all().front().message, testing::HasSubstr("no measurement of its set"));
 }
 
 struct Coverage {
