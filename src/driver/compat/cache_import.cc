@@ -78,8 +78,8 @@ std::optional<Entry> ReadEntry(const fs::path& path) {
               .device = *std::move(device)};
   const Json statistics = result.value("statistics", Json::object());
   if (statistics.is_object()) {
-    entry.flops = static_cast<int64_t>(Number(statistics, "flops"));
-    entry.bytes = static_cast<int64_t>(Number(statistics, "mem_bytes"));
+    entry.flops = internal::SaturatingRound(Number(statistics, "flops"));
+    entry.bytes = internal::SaturatingRound(Number(statistics, "mem_bytes"));
   }
   return entry;
 }

@@ -178,7 +178,7 @@ void ReadWork(const nlohmann::json& json, result::RunResult& out) {
   if (const auto sigma = number(json, "step_time_sigma_s")) out.step_time_sigma = Time::Seconds(*sigma);
   const auto model = json.find("network_model");
   if (model != json.end() && model->is_string()) out.network_model = model->get<std::string>();
-  if (const auto flops = number(json, "flops")) out.flops = Flops(static_cast<int64_t>(*flops));
+  if (const auto flops = number(json, "flops")) out.flops = Flops(internal::SaturatingRound(*flops));
   out.model_flops_utilisation = number(json, "model_flops_utilisation");
   out.hardware_flops_utilisation = number(json, "hardware_flops_utilisation").value_or(0);
   out.peak_memory = bytes("peak_memory_bytes");

@@ -102,7 +102,7 @@ Work Calibrated::ToWork(const KernelTime& time, const OpCost& cost, double betwe
 
 Work Calibrated::Traffic(double bytes, const Instructions& instructions) const {
   KernelSpec kernel{.shape = Shape::kTraffic, .bytes = bytes, .instructions = instructions};
-  return ToWork(model_.Time(kernel), {.flops = 0, .bytes = static_cast<int64_t>(bytes)}, between_us_);
+  return ToWork(model_.Time(kernel), {.flops = 0, .bytes = internal::SaturatingRound(std::trunc(bytes))}, between_us_);
 }
 
 Work Calibrated::FusionWork(const LeafFacts& facts) const {
