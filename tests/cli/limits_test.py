@@ -1,4 +1,5 @@
 """--max-memory, --timeout and signals: the command ends, says why, and leaves nothing running and nothing half written."""
+import json
 import os
 import pathlib
 import signal
@@ -7,7 +8,7 @@ import tempfile
 import time
 import unittest
 
-from command import BIN, LLAMA, run
+from command import BIN, LLAMA, ROOT, run
 
 STEP = 1 if "HESPAS_ALL_SETTINGS" in os.environ else 3  # MB
 
@@ -63,6 +64,12 @@ class Limits(unittest.TestCase):
         self.assertFalse(output.exists() and any(output.iterdir()))
         enough = run("run", LLAMA, "--device", "H100_80GB", "--max-memory", "2GB")
         self.assertEqual(enough.returncode, 0, enough.stderr)
+
+    def test_131072_devices_take_little(self):
+        large = ROOT / "data/workloads/llama3-70b-8dev.mlir.zst"
+        done = run("run", large, "--device", "H100_80GB", "--retarget", 131072, "--format", "json", "--max-memory", "200MB")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["npus"], 131072)
 
     def test_memory_of_threads(self):
         search = ["serve", "llama3-8b", "--device", "H100_80GB", "--devices", 8, "--isl", 64, "--osl", 8, "--search", "--slo", "ttft=1s"]
