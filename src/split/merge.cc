@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <utility>
 
+#include "base/disjoint_sets.h"
 #include "split/strategies.h"
 
 namespace hespas::split {
@@ -138,23 +138,6 @@ std::vector<uint32_t> SetsBehind(const std::vector<graph::Block>& blocks) {
   return behind;
 }
 
-class Union {
- public:
-  explicit Union(size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0u); }
-  uint32_t Find(uint32_t i) {
-    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-    return i;
-  }
-  void Join(uint32_t a, uint32_t b) {
-    a = Find(a);
-    b = Find(b);
-    parent_[std::max(a, b)] = std::min(a, b);
-  }
-
- private:
-  std::vector<uint32_t> parent_;
-};
-
 // Blocks of joined groups in an order in which predecessors come first (Kahn, smallest first member first).
 std::vector<uint32_t> OrderOfGroups(const std::vector<std::vector<uint32_t>>& predecessors) {
   const size_t count = predecessors.size();
@@ -203,7 +186,7 @@ void AppendOps(const ir::Module& module, graph::Block& to, const graph::Block& f
 std::vector<graph::Block> MergeBlocks(const ir::Module& module, std::vector<graph::Block> blocks) {
   const std::vector<uint32_t> before = SetsBefore(blocks);
   const std::vector<uint32_t> behind = SetsBehind(blocks);
-  Union groups(blocks.size());
+  DisjointSets groups(blocks.size());
   for (uint32_t i = 0; i < blocks.size(); ++i) {
     if (blocks[i].kind == BlockKind::kCommunication) continue;
     for (const BlockId p : blocks[i].predecessors) {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 
+#include "base/disjoint_sets.h"
 #include "base/text/unit_text.h"
 
 namespace hespas::hardware {
@@ -107,21 +107,12 @@ uint32_t HubOf(const System& system, uint32_t rank, size_t dimension) {
   return static_cast<uint32_t>(hub + base / (stride * system.dimensions[dimension].npus) * stride + base % stride);
 }
 
-// What the links of a graph join; of each device the first one of its part.
-std::vector<uint32_t> PartsOf(const LinkGraph& graph, bool through_switches) {
-  std::vector<uint32_t> parts(graph.devices);
-  std::iota(parts.begin(), parts.end(), 0u);
-  const auto first = [&](uint32_t device) {
-    while (parts[device] != device) device = parts[device] = parts[parts[device]];
-    return device;
-  };
+// What the links of a graph join.
+DisjointSets PartsOf(const LinkGraph& graph, bool through_switches) {
+  DisjointSets parts(graph.devices);
   for (const GraphLink& link : graph.links) {
-    if (!through_switches && std::max(link.from, link.to) >= graph.npus) continue;
-    const uint32_t from = first(link.from);
-    const uint32_t to = first(link.to);
-    parts[std::max(from, to)] = std::min(from, to);
+    if (through_switches || std::max(link.from, link.to) < graph.npus) parts.Join(link.from, link.to);
   }
-  for (uint32_t& part : parts) part = first(part);
   return parts;
 }
 
@@ -140,13 +131,13 @@ std::optional<std::pair<uint32_t, uint32_t>> Cut(const std::vector<LinkFault>& l
   if (lost.size() < 2) return std::nullopt;
   LinkGraph graph = LinkGraphWith(lost, system);
   std::erase_if(graph.links, [&](const GraphLink& link) { return ClosesALine(system, link); });
-  const std::vector<uint32_t> direct = PartsOf(graph, false);
+  DisjointSets direct = PartsOf(graph, false);
   for (const LinkFault& fault : lost) {
-    if (fault.peer && direct[fault.rank] != direct[*fault.peer]) return std::pair(fault.rank, *fault.peer);
+    if (fault.peer && direct.Find(fault.rank) != direct.Find(*fault.peer)) return std::pair(fault.rank, *fault.peer);
   }
-  const std::vector<uint32_t> all = PartsOf(graph, true);
+  DisjointSets all = PartsOf(graph, true);
   for (uint32_t rank = 0; rank < graph.npus; ++rank) {
-    if (all[rank] != 0) return std::pair(rank, 0u);
+    if (all.Find(rank) != 0) return std::pair(rank, 0u);
   }
   return std::nullopt;
 }

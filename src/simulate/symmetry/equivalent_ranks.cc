@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/disjoint_sets.h"
 #include "base/text/hash.h"
 
 namespace hespas::simulate {
@@ -272,22 +272,17 @@ class Finder {
 
   // Which groups of classes are the same groups: by slot, the least slot of its family.
   std::vector<uint32_t> JoinSlots() const {
-    std::vector<uint32_t> root(first_slot_.back());
-    std::iota(root.begin(), root.end(), 0u);
-    const auto find = [&](uint32_t slot) {
-      while (root[slot] != slot) slot = root[slot] = root[root[slot]];
-      return slot;
-    };
+    DisjointSets joined(first_slot_.back());
     std::unordered_map<const std::vector<uint32_t>*, uint32_t> slot_of;
     for (uint32_t rank = 0; rank < ranks_; ++rank) {
       for (size_t i = 0; i < places_[rank].size(); ++i) {
-        const uint32_t here = find(Slot(rank, i));
-        const uint32_t there = find(slot_of.try_emplace(places_[rank][i].members, here).first->second);
-        root[std::max(here, there)] = std::min(here, there);
+        const uint32_t slot = Slot(rank, i);
+        joined.Join(slot, slot_of.try_emplace(places_[rank][i].members, slot).first->second);
       }
     }
-    for (uint32_t slot = 0; slot < root.size(); ++slot) root[slot] = find(slot);
-    return root;
+    std::vector<uint32_t> least(first_slot_.back());
+    for (uint32_t slot = 0; slot < least.size(); ++slot) least[slot] = joined.Find(slot);
+    return least;
   }
 
   // Sorts the numbers of places into classes of equal distance; empty if ranks are equivalent, otherwise why not.
