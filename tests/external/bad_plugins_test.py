@@ -21,7 +21,7 @@ PROGRAM = """func.func @main(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> tensor
 
 
 # A crash is one where sanitizers are built in, too.
-CRASHES_STAY = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "handle_segv=0"]))
+CRASHES_STAY = {name: ":".join(filter(None, [os.environ.get(name), "handle_segv=0"])) for name in ("ASAN_OPTIONS", "TSAN_OPTIONS")}
 
 
 class BadPlugins(unittest.TestCase):
@@ -46,7 +46,7 @@ class BadPlugins(unittest.TestCase):
 
     def lost(self, behaviour, why, *words):
         """The block with the exponential falls back, the others are measured."""
-        result, measured = self.blocks(*words, environment={"FAKE_PLUGIN": behaviour, "ASAN_OPTIONS": CRASHES_STAY})
+        result, measured = self.blocks(*words, environment={"FAKE_PLUGIN": behaviour, **CRASHES_STAY})
         warnings = [w["message"] for w in result["warnings"]]
         self.assertEqual(len(warnings), 1, warnings)
         self.assertRegex(warnings[0], why)
