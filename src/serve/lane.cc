@@ -174,7 +174,7 @@ Lane::Plan Lane::MakePlan() {
       break;
   }
   PlanRunning(plan, true, false);
-  Admit(plan);
+  if (preemptions_ == before) Admit(plan);  // else a prompt that gave up its blocks would start again before any decode
   plan.budget = std::max(plan.budget, policy_.max_requests * (1 + policy_.speculation.drafts));
   if (plan.shape.prompt_tokens == 0) PlanRunning(plan, false, true);
   return plan;

@@ -266,6 +266,27 @@ TEST(Serving, PromptsFirstStopsDecodes) {
   EXPECT_NEAR(most, 5e-3 + 2e-5 * 5000 + 5e-3 + 2 * 2e-5, 1e-4);
 }
 
+// A prompt that gives up its blocks and starts again at once would keep the decodes that could free some from running.
+TEST(Serving, PromptsThatDoNotFitLetDecodesRun) {
+  Case test;
+  test.policy.scheduler = *FindScheduler("sglang");
+  test.policy.scheduler.admission = Admission::kNeeded;
+  test.policy.max_tokens = 1;
+  test.policy.max_requests = 8;
+  test.policy.block = 64;
+  test.policy.blocks = 30;
+  const Workload workload{.requests = {{.arrival = 0, .input = 900, .output = 5},
+                                       {.arrival = 0.01, .input = 30, .output = 200},
+                                       {.arrival = 0.5, .input = 1500, .output = 200},
+                                       {.arrival = 5, .input = 1020, .output = 2}},
+                          .clients = {}};
+  const auto run = Simulate(workload, {.policy = test.policy, .steps = &test.steps});
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->refused, 0);
+  EXPECT_EQ(FiguresOf(*run, workload, 0, {}, 1).answered, 4);
+  EXPECT_GT(run->counts.preemptions, 0);
+}
+
 TEST(Serving, EqualSeedsGiveEqualBytes) {
   Case test;
   test.load = {
