@@ -114,7 +114,7 @@ case $tier in
     part release release "" -E "^($short)\$"
     rm -rf build/coverage/profiles
     # Programs are some 17 times slower here: outside tools and tables of errors meet the release build alone.
-    part sanitizers coverage "" -LE "repository|fuzz|full|network|sweep|experiments" -E "package|accuracy.bounds"
+    part sanitizers coverage "" -LE "repository|fuzz|full|network|sweep|experiments" -E package
     scripts/coverage.py || fail "coverage"
     part threads tsan "unit_tests bin/hespas hespas_pjrt_worker fake_pjrt_plugin" -L threads
     fuzzers 30 coverage

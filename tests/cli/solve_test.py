@@ -1,5 +1,6 @@
 """hespas solve: the value that meets a target, slopes, nearest misses, bad input."""
 import json
+import re
 import unittest
 
 import command
@@ -52,6 +53,19 @@ class Solve(unittest.TestCase):
         self.assertGreater(result["exposed_communication_s"] / result["step_time_s"], 0.04)
         batch = solve("--find", "batch", "--until", "units_per_step > 100000", "--between", "1,64")
         self.assertGreater(batch["answer"]["units_per_step"], 100000)
+
+    def test_the_text_says_what_the_numbers_say(self):
+        question = ("--find", "system.bandwidth", "--until", "exposed_communication < 10 %")
+        found = solve(*question)
+        done = command.run("solve", LLAMA, *DEVICE, *question)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = dict(re.split(r"  +|(?<=bandwidth) ", line, maxsplit=1) for line in done.stdout.splitlines()[2:])
+        self.assertEqual(said["system.bandwidth"], f"{found['value'] / 1e9:.3g} GB/s")
+        self.assertRegex(said["gives"], r"^10\.0 % of the step, step time ")
+        self.assertRegex(said["slope"], rf"by {found['elasticity']:+.2g} % there$")
+        self.assertEqual(said["reproduce with"], f"hespas run ... --set system.bandwidth={found['value']!r}")
+        missed = command.run("solve", LLAMA, *DEVICE, "--find", "system.bandwidth", "--until", "step_time < 1 ms")
+        self.assertRegex(missed.stdout, r"^nothing between .* meets `step_time < 1 ms`; nearest:")
 
     def test_bad_questions_are_refused(self):
         for find, until, code, text in (("system.bandwith", "mfu > 1", "E1012", "did you mean"), ("devices", "mfuu > 1", "E1011", "did you mean"),

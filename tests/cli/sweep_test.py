@@ -195,6 +195,20 @@ class SweepTest(unittest.TestCase):
         self.assertLessEqual(len(drawn), 3000)
         self.assertGreater(max(drawn), 8900)
 
+    def test_the_page_has_what_its_axes_allow(self):
+        """Two programs on two numbers of devices at two rates: scaling and a heat map of each."""
+        out = self.folder / "out"
+        resnet = ROOT / "data/workloads/resnet50_train_step_4_devices_1024_batch.mlir.zst"
+        axes = {"program": [str(LLAMA), str(resnet)], "system.bandwidth": ["50 GB/s", "400 GB/s"], "retarget": [8, 16]}
+        done = run("sweep", self.file(base={"device": "H100_80GB"}, axes=axes, tokens=1e9), "--output", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(run("sweep-report", out).returncode, 0)
+        page = (out / "report.html").read_text()
+        for name in (LLAMA.name, resnet.name):
+            self.assertIn(f": {name}</h2>", page)
+        self.assertEqual(page.count("aria-label=\"Step time by number of devices"), 2)
+        self.assertEqual(page.count("aria-label=\"Heat map of"), 2)
+
     def test_answers(self):
         keys = {"axes": {"device": ["A100_SXM_40GB", "H100_80GB"]}, "tokens": 1e9, "prices": {"H100_80GB": 3, "*": 1}}
         rows = self.rows(**keys)
