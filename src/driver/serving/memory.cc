@@ -51,9 +51,10 @@ ServeMemory MemoryOf(const hardware::Device& device, const serve::StepKernels& k
                           ? std::min(left, left + memory.workspace - beside)
                           : left * engine.memory_fraction;
   const double block = memory.cache_bytes_per_token * static_cast<double>(policy.block);
-  memory.blocks = static_cast<int64_t>(std::max(0.0, std::floor(rest / block))) * peers.caches;
+  const double blocks = std::max(0.0, std::floor(rest / block));  // of one cache
+  memory.blocks = static_cast<int64_t>(blocks) * peers.caches;
   memory.fits = memory.blocks > 0;
-  memory.cache = static_cast<double>(memory.blocks / peers.caches) * block;
+  memory.cache = blocks * block;
   memory.cache_tokens = memory.blocks * policy.block;
   return memory;
 }

@@ -89,7 +89,7 @@ class SortExpander {
     operands.push_back(Places(given[0], *dimension));
     const auto order = OrderWithPlaces(source_.body(origin));
     if (!order) return;
-    const NodeId sort = Sort(std::move(operands), *dimension, *order);
+    const NodeId sort = Sort(operands, *dimension, *order);
     for (size_t i = 0; i < given.size(); ++i) flow_.Replace(flow_.result(id, i), flow_.result(sort, i));
   }
 

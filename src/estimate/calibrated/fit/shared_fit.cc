@@ -129,6 +129,7 @@ Parameters FitFamily(const Parameters& start, std::string_view family,
   const std::vector<FitParameter> free_parameters = FreeParametersOf(family);
   if (free_parameters.empty() || !HasOptimiser()) return start;
   std::vector<Range> ranges;
+  ranges.reserve(free_parameters.size());
   for (const FitParameter& free_parameter : free_parameters) {
     ranges.push_back({.low = free_parameter.low, .high = free_parameter.high});
   }

@@ -73,7 +73,7 @@ class BiasFuser {
       } else {
         continue;
       }
-      return Replace(sum, convolution, std::move(operands), kNoActivation);
+      return Replace(sum, convolution, operands, kNoActivation);
     }
   }
 
@@ -83,7 +83,7 @@ class BiasFuser {
       if (!convolution.valid() || NumberOf(flow_, flow_.node(maximum).operands[1 - at]) != 0.0) continue;
       std::vector<ValueId> operands = flow_.node(convolution).operands;
       if (operands.size() == 2) operands.push_back(Zeros(flow_, BiasType(convolution)));
-      return Replace(maximum, convolution, std::move(operands), kRelu);
+      return Replace(maximum, convolution, operands, kRelu);
     }
   }
 
