@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/block_floats.h"
 #include "estimate/field/backward.h"
 #include "estimate/field/context.h"
 #include "estimate/field/generation.h"
@@ -33,10 +34,7 @@ double SoftMaximum(double a, double b, double power) {
 
 double KeysSeen(const AttentionCall& call) { return call.window > 0 ? std::min(call.window, call.keys) : call.keys; }
 
-double CacheBytes(const AttentionCall& call) {
-  constexpr double kNvF4 = 0.5 + 1.0 / 16;
-  return call.f4_cache ? kNvF4 : call.f8_cache ? 1 : 2;
-}
+double CacheBytes(const AttentionCall& call) { return call.f4_cache ? kNvFp4Bytes : call.f8_cache ? 1 : 2; }
 
 double MoveUs(const Chip& chip, double bytes, double bandwidth, double l2_bytes_per_clock, double kept) {
   const double cache = std::max(chip.sms * chip.clock * l2_bytes_per_clock, bandwidth);

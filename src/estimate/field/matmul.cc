@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/block_floats.h"
 #include "estimate/field/tiles.h"
 
 namespace hespas::estimate::field {
@@ -27,7 +28,7 @@ bool InModel(const Matmul& size) { return size.in_step && size.weights_between <
 
 double OperandBytes(Format format) {
   if (format == Format::kF16) return 2;
-  return format == Format::kNvF4 ? 0.5625 : 1;  // 4 bits and a byte for sixteen elements
+  return format == Format::kNvF4 ? kNvFp4Bytes : 1;
 }
 
 const FormatConstants* OwnOf(const Constants& constants, Format format) {

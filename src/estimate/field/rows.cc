@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/block_floats.h"
 #include "estimate/field/experts/dispatch.h"
 
 namespace hespas::estimate::field {
@@ -82,7 +83,6 @@ std::optional<ExpertLayer> ExpertsIn(const Row& row) {
   if (row.Text("op") != "moe") return std::nullopt;
   const std::string_view type = row.Text("dtype");
   constexpr std::string_view kPowerLaw = "power_law_";
-  constexpr double kMxFp4 = 0.53125;  // 4 bits and a byte for 32 elements
   const bool narrow = type == "w4a16_mxfp4" || type == "w4a8_mxfp4_mxfp8";
   const auto format = type == "w4a16_mxfp4" ? Format::kF16 : type == "w4a8_mxfp4_mxfp8" ? Format::kF8 : FormatOf(type);
   const std::string_view loads = row.Text("distribution");
@@ -90,7 +90,7 @@ std::optional<ExpertLayer> ExpertsIn(const Row& row) {
   const auto exponent = skewed ? CsvNumber(loads.substr(kPowerLaw.size())) : 0.0;
   if (!format || !exponent || (!skewed && !loads.empty() && loads != "balanced")) return std::nullopt;
   const ExpertLayer layer{.format = *format,
-                          .weight_bytes = narrow ? kMxFp4 : 0,
+                          .weight_bytes = narrow ? kMxFp4Bytes : 0,
                           .tokens = row.Number("tokens", 0),
                           .hidden = row.Number("hidden", 0),
                           .inner = row.Number("inter", 0),

@@ -6,12 +6,14 @@
 #include <optional>
 #include <string_view>
 
+#include "base/block_floats.h"
+
 namespace hespas::serve {
 
 enum class WeightFormat : uint8_t { kBf16, kFp8, kFp8Block, kNvfp4, kMxfp4, kInt4, kInt8 };
 
-// Bytes with scales: fp8-block has a float for each 128 x 128, nvfp4 an 8-bit scale for 16 elements, mxfp4 for 32,
-// int4 a 16-bit scale and zero point for 128 (AWQ, GPTQ).
+// Bytes with scales: fp8-block has a float for each 128 x 128, mxfp8 a byte for 32 elements, int4 a 16-bit scale and
+// zero point for 128 (AWQ, GPTQ).
 struct WeightFormatFacts {
   std::string_view name;
   std::string_view activations;  // that matmuls compute in
@@ -20,13 +22,14 @@ struct WeightFormatFacts {
   bool quantises;             // activations by a kernel of its own in all engines
   bool experts_only = false;  // gpt-oss: attention, router, embedding and head stay in 16 bits
 };
-inline constexpr std::array<WeightFormatFacts, 7> kWeightFormats = {{{"bf16", "bf16", 2, 2, false},
-                                                                     {"fp8", "fp8", 1, 1, false},
-                                                                     {"fp8-block", "fp8", 1 + 4.0 / 16384, 1, true},
-                                                                     {"nvfp4", "nvfp4", 0.5625, 0.5625, true},
-                                                                     {"mxfp4", "mxfp8", 0.53125, 1.03125, false, true},
-                                                                     {"int4", "bf16", 0.5 + 3.0 / 128, 2, false},
-                                                                     {"int8", "int8", 1, 1, true}}};
+inline constexpr std::array<WeightFormatFacts, 7> kWeightFormats = {
+    {{"bf16", "bf16", 2, 2, false},
+     {"fp8", "fp8", 1, 1, false},
+     {"fp8-block", "fp8", 1 + 4.0 / 16384, 1, true},
+     {"nvfp4", "nvfp4", kNvFp4Bytes, kNvFp4Bytes, true},
+     {"mxfp4", "mxfp8", kMxFp4Bytes, 1 + 1.0 / 32, false, true},
+     {"int4", "bf16", 0.5 + 3.0 / 128, 2, false},
+     {"int8", "int8", 1, 1, true}}};
 
 inline const WeightFormatFacts& FactsOf(WeightFormat format) { return kWeightFormats[static_cast<size_t>(format)]; }
 std::optional<WeightFormat> WeightFormatOf(std::string_view name);
@@ -39,7 +42,7 @@ struct CacheFormatFacts {
   double bytes;
 };
 inline constexpr std::array<CacheFormatFacts, 4> kCacheFormats = {
-    {{"bf16", 2}, {"fp8", 1}, {"int8", 1}, {"nvfp4", 0.5625}}};
+    {{"bf16", 2}, {"fp8", 1}, {"int8", 1}, {"nvfp4", kNvFp4Bytes}}};
 
 std::optional<CacheFormat> CacheFormatOf(std::string_view name);
 
