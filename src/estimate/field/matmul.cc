@@ -21,7 +21,6 @@ constexpr double kWattPerPicojoule = 1e6;  // flop/us for each W / pJ
 // (ln 1.43 / ln 1.15 = 2.55); N3E 18 % and 34 % beside N5 (2.51).
 constexpr double kClockExponent = 2.5;
 constexpr double kGigahertz = 1000;  // 1/us
-constexpr double kPowerSharpness = 8;
 
 // Of a model, whose other matmuls come before the same one again.
 bool InModel(const Matmul& size) { return size.in_step && size.weights_between <= 0; }

@@ -44,6 +44,9 @@ double UsOfByteBetween(const Chip& chip, const Constants& constants, double touc
 // exceed its power that take few `us`.
 double PowerClock(const Chip& chip, const MatmulConstants& constants, double flops, double us);
 
+// How sharply the rate of the datasheet turns into that of the board's power.
+inline constexpr double kPowerSharpness = 8;
+
 // Of a 16-bit flop at 1 GHz.
 double FlopPicojoules(const Chip& chip, const MatmulConstants& constants);
 

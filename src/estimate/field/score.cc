@@ -10,7 +10,6 @@ double F8Speed(const Chip& chip) { return chip.f8_rate / chip.f16_rate; }
 
 double ScoreUs(const Chip& chip, const Constants& constants, const Score& score) {
   constexpr double kBank = 128;  // bytes a clock of an SM's shared memory
-  constexpr double kPowerSharpness = 8;
   const ContextConstants& own = constants.context;
   const MatmulConstants& matmul = constants.matmul;
   const double product = score.flops / (score.flops_per_clock * own.matrix_fraction);
