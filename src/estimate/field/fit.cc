@@ -1,7 +1,6 @@
 #include "estimate/field/fit.h"
 
 #include <algorithm>
-#include <cmath>
 #include <random>
 
 #include "estimate/calibrated/fit/minimise.h"
@@ -13,8 +12,7 @@ namespace {
 
 constexpr size_t kDrawn = 1000;  // calls of a device and family
 constexpr int kEvaluations = 600;
-constexpr double kSmoothing = 0.01;  // errors below this count quadratically
-constexpr double kFarthest = 3;      // a constant may become this many times larger or smaller
+constexpr double kFarthest = 3;  // a constant may become this many times larger or smaller
 
 struct Sample {
   Chip chip;
@@ -52,7 +50,7 @@ double MeanError(const std::vector<Sample>& samples, const Constants& constants)
   for (const Sample& sample : samples) {
     for (size_t i = 0; i < sample.calls.size(); ++i) {
       const MeasuredCall& call = *sample.calls[i];
-      sum += sample.weights[i] * std::hypot(std::log(UsOf(sample.chip, constants, call.call) / call.us), kSmoothing);
+      sum += sample.weights[i] * calibrated::SmoothError(UsOf(sample.chip, constants, call.call) / call.us);
       weights += sample.weights[i];
     }
   }

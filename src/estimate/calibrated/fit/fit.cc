@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "estimate/calibrated/fit/minimise.h"
+#include "estimate/calibrated/fit/ranges.h"
 #include "estimate/calibrated/fit/sigma_fit.h"
 
 namespace hespas::estimate::calibrated {
@@ -13,8 +14,7 @@ namespace {
 
 constexpr size_t kFewest = 8;
 constexpr size_t kFolds = 6;
-constexpr double kSmoothing = 0.01;  // relative errors below this count quadratically
-constexpr double kFar = 3;           // spreads from which a constant's distance counts no longer by its square
+constexpr double kFar = 3;  // spreads from which a constant's distance counts no longer by its square
 
 // A constant of the device file, the range it may take, and how far devices lie apart in it (logarithm, one sigma):
 // lanes keep to their datasheet's peak within a few percent, launches and fabrics differ widely.
@@ -107,7 +107,7 @@ double Objective(const Problem& problem, const hardware::Device& device, const s
   const auto times = problem.predict(device, chosen);
   double sum = 0;
   for (size_t i = 0; i < chosen.size(); ++i) {
-    sum += std::hypot(std::log(times[i].us / problem.measured[chosen[i]]), kSmoothing);
+    sum += SmoothError(times[i].us / problem.measured[chosen[i]]);
   }
   double prior = 0;
   for (size_t i = 0; i < logs.size(); ++i) {

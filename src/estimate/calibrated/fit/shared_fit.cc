@@ -11,7 +11,6 @@
 namespace hespas::estimate::calibrated {
 namespace {
 
-constexpr double kSmoothing = 0.01;  // relative errors below this count quadratically
 constexpr int kEvaluations = 1500;
 
 struct FitParameter {
@@ -116,7 +115,7 @@ double MeanError(const std::vector<Sample>& samples, const Parameters& parameter
   for (const Sample& sample : samples) {
     const KernelModel model(*sample.device, parameters);
     for (const WeightedKernel* kernel : sample.kernels) {
-      sum += kernel->weight * std::hypot(std::log(model.Time(kernel->kernel).us / kernel->us), kSmoothing);
+      sum += kernel->weight * SmoothError(model.Time(kernel->kernel).us / kernel->us);
       weights += kernel->weight;
     }
   }
