@@ -24,12 +24,11 @@ std::optional<double> Seconds(const std::string& cell, const std::string& progra
   return result ? std::optional(result->step_time.seconds()) : std::nullopt;
 }
 
-// As a row's cells say it.
 struct Step {
   std::string phase;
-  std::string batch;
-  std::string context;
-  std::string seconds;
+  double batch = 0;
+  double context = 0;
+  std::string seconds;  // empty: those of the program
   std::string program;
   std::string sizes;
 };
@@ -57,17 +56,7 @@ class StepTable {
     }
     const auto columns = Find(*csv);
     if (!columns) return std::nullopt;
-    for (size_t r = 0; r < csv->rows.size(); ++r) {
-      const std::vector<std::string>& row = csv->rows[r];
-      const auto cell = [&](const std::optional<size_t>& column) { return column ? row[*column] : std::string(); };
-      Add({.phase = row[columns->phase],
-           .batch = row[columns->batch],
-           .context = row[columns->context],
-           .seconds = cell(columns->seconds),
-           .program = cell(columns->program),
-           .sizes = cell(columns->bind)},
-          static_cast<size_t>(csv->lines[r]));
-    }
+    for (size_t r = 0; r < csv->rows.size(); ++r) AddRow(*columns, csv->rows[r], static_cast<size_t>(csv->lines[r]));
     return Finish({.file = path_, .line = 1});
   }
 
@@ -109,14 +98,15 @@ class StepTable {
       return last;
     };
     Step step{.phase = std::move(phase)};
-    step.context = take();
-    if (step.context.find('=') != std::string::npos) step.sizes = std::exchange(step.context, take());
-    step.batch = take();
+    std::string last = take();
+    if (last.find('=') != std::string::npos) step.sizes = std::exchange(last, take());
+    const auto context = CsvNumber(last);
+    const auto batch = CsvNumber(take());
     step.program = text;
-    const auto batch = CsvNumber(step.batch);
-    const auto context = CsvNumber(step.context);
     const bool whole = !text.empty() && batch && *batch > 0 && context && *context >= 0;
     if (!whole) return BadPrograms(fmt::format("`{}` is not PROGRAM:BATCH:CONTEXT", option));
+    step.batch = *batch;
+    step.context = *context;
     Add(step, 0);
   }
 
@@ -140,13 +130,24 @@ class StepTable {
     return all ? std::optional(columns) : std::nullopt;
   }
 
+  void AddRow(const Columns& columns, const std::vector<std::string>& row, size_t line) {
+    const auto cell = [&](const std::optional<size_t>& column) { return column ? row[*column] : std::string(); };
+    const std::string& phase = row[columns.phase];
+    const auto batch = CsvNumber(row[columns.batch]);
+    const auto context = CsvNumber(row[columns.context]);
+    if (phase != "prefill" && phase != "decode") return Bad(fmt::format("`{}` is no phase", phase), line);
+    if (!batch || !(*batch > 0)) return Bad(fmt::format("`{}` is no batch", row[columns.batch]), line);
+    if (!context || !(*context >= 0)) return Bad(fmt::format("`{}` is no context", row[columns.context]), line);
+    Add({.phase = phase,
+         .batch = *batch,
+         .context = *context,
+         .seconds = cell(columns.seconds),
+         .program = cell(columns.program),
+         .sizes = cell(columns.bind)},
+        line);
+  }
+
   void Add(const Step& step, size_t line) {
-    const auto batch = CsvNumber(step.batch);
-    const auto context = CsvNumber(step.context);
-    const bool prefill = step.phase == "prefill";
-    if (!prefill && step.phase != "decode") return Bad(fmt::format("`{}` is no phase", step.phase), line);
-    if (!batch || !(*batch > 0)) return Bad(fmt::format("`{}` is no batch", step.batch), line);
-    if (!context || !(*context >= 0)) return Bad(fmt::format("`{}` is no context", step.context), line);
     const bool runs = step.seconds.empty() && !step.program.empty();
     if (!runs && !step.sizes.empty())
       return Bad(fmt::format("`{}` binds the sizes of no program: the row runs none", step.sizes), line);
@@ -154,12 +155,13 @@ class StepTable {
     const auto seconds = Seconds(step.seconds, step.program, step.sizes, options_, diagnostics_);
     if (runs && !seconds) return;     // it has said why
     constexpr double kLongest = 1e6;  // days: a slip of the unit, whose sums would be lost in rounding
+    const bool prefill = step.phase == "prefill";
     const bool plausible = seconds && (prefill ? *seconds >= 0 : *seconds > 0) && *seconds <= kLongest;
     if (!plausible) {
       const std::string given = runs ? fmt::format("{:g} s of `{}`", *seconds, step.program) : "`" + step.seconds + "`";
       return Bad(fmt::format("{} is no time of a {} step", given, step.phase), line);
     }
-    (prefill ? times_.prefill : times_.decode).Add(*batch, *context, *seconds);
+    (prefill ? times_.prefill : times_.decode).Add(step.batch, step.context, *seconds);
   }
 
   const std::string path_;
