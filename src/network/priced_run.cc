@@ -10,6 +10,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "trace/first_ranks.h"
+
 namespace hespas::network {
 namespace {
 
@@ -94,14 +96,6 @@ class PricesByGroup {
   std::map<std::tuple<trace::NodeKind, trace::Collective, int64_t, uint32_t, int32_t>, Price> known_;
 };
 
-// Of each program.
-std::vector<uint32_t> FirstRanks(const trace::TraceGraph& traces) {
-  std::vector<uint32_t> first(traces.programs.size());
-  for (auto rank = static_cast<uint32_t>(traces.program_of_rank.size()); rank-- > 0;)
-    first[traces.program_of_rank[rank]] = rank;
-  return first;
-}
-
 bool IsPriced(const trace::Node& node) {
   return node.kind == trace::NodeKind::kCollective || node.kind == trace::NodeKind::kSend;
 }
@@ -163,7 +157,7 @@ void NamePrices(const trace::TraceGraph& traces, const CollectiveModel& model, R
                 result::SimResult& result) {
   NodesOf nodes(traces);
   PricesByGroup prices(traces, model);
-  const std::vector<uint32_t> first = FirstRanks(traces);
+  const std::vector<uint32_t> first = trace::FirstRanks(traces, static_cast<uint32_t>(traces.program_of_rank.size()));
   std::set<const Price*> seen;
   std::set<std::tuple<trace::NodeKind, trace::Collective, std::string_view, std::string, std::string>> named;
   for (const result::NodeInterval& at : result.intervals) {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "trace/asynchronous.h"
+#include "trace/first_ranks.h"
 
 namespace hespas::simulate {
 
@@ -165,8 +166,7 @@ Workload::Workload(Core& core, Network& network, const trace::TraceGraph& trace,
       npus_(core.simulated) {}
 
 Status Workload::Load() {
-  std::vector<uint32_t> first_rank(trace_.programs.size(), 0);
-  for (uint32_t rank = core_.ranks; rank-- > 0;) first_rank[trace_.program_of_rank[rank]] = rank;
+  const std::vector<uint32_t> first_rank = trace::FirstRanks(trace_, core_.ranks);
   for (size_t i = 0; i < trace_.programs.size(); ++i) {
     if (!Runs(first_rank[i])) {
       programs_.emplace_back();
