@@ -33,11 +33,18 @@ def is_own(model):
     return bool(KINDS.search(model))
 
 
-def exported(arguments, scratch):
-    """A function as programs, by the values of --set of which there are several; on a mesh whose first axis has all devices, or the next one that divides its arguments."""
-    axes = [axis for axis in arguments.axes.split(",") if axis]
+def named_axes(text):
+    axes = [axis for axis in text.split(",") if axis]
     if not axes:
-        raise Refused("--axes names no axis", "give the axes of the function's mesh, for example --axes data,tensor", 2)
+        raise Refused("--axes names no axis", "give the axes of the mesh, for example --axes data,tensor", 2)
+    for axis, times in collections.Counter(axes).items():
+        if times > 1:
+            raise Refused(f"--axes names {axis} {times} times", "give each axis of the mesh once", 2)
+    return axes
+
+
+def exported(arguments, axes, scratch):
+    """A function as programs, by the values of --set of which there are several; on a mesh whose first axis has all devices, or the next one that divides its arguments."""
     rows, swept = settings(arguments.set)
     words = [word for each in arguments.arg for word in ("--arg", each)] + [word for each in arguments.set for word in ("--set", each)]
     meshes, dimensions = sorted(candidates.factorisations(arguments.devices, axes), key=lambda sizes: -sizes[axes[0]]), own_text.of_arguments(arguments.arg)
@@ -69,13 +76,14 @@ def choices(arguments, scratch):
     function = not KINDS.search(arguments.model).group(0).startswith(".mlir")
     if arguments.set and not function:
         raise Refused("--set is of models and functions", "a program has no configuration", 2)
+    named = named_axes(arguments.axes)
     found, uneven, node = [], [], network_of(arguments.system, arguments.device, arguments.devices).node
-    for parameters, program in (exported(arguments, scratch) if function else {(): arguments.model}).items():
+    for parameters, program in (exported(arguments, named, scratch) if function else {(): arguments.model}).items():
         axes, dimensions = own_text.read(program)
         if not axes:
             raise Refused(f"`{arguments.model}` has no axis along which anything is divided",
                           "give arguments a sharding over a mesh (`hespas export` shows how), and name the axes of a function with --axes", 1)
-        axes = [axis for axis in axes if axis in arguments.axes.split(",")] or axes
+        axes = [axis for axis in axes if axis in named] or axes
         for sizes in candidates.factorisations(arguments.devices, axes):
             reason = own_text.indivisible(dimensions, sizes)
             uneven += [reason] if reason else []

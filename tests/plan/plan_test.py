@@ -70,6 +70,11 @@ class BadInput(unittest.TestCase):
         self.refused(2, "--price", *MODEL, "--price", "nan")
         self.refused(2, "did you mean `--global-batch`?", *MODEL, "--globl-batch", "128")
 
+    def test_axes_of_own_programs(self):
+        for axes, said in ((",", "--axes names no axis"), ("rows,rows", "--axes names rows 2 times")):
+            for program in ("step.py:train", "step.mlir"):
+                self.refused(2, said, program, *MODEL[1:], "--axes", axes)
+
     def test_quantities(self):
         for text in ("memory=0GB", "memory=72", "memory=1.2.3GB", "disk=4GB"):
             self.refused(2, f"`{text}`", *MODEL, "--limit", text)
