@@ -56,15 +56,16 @@ class Request:
     devices: int
     system: str
     flags: tuple = ()
+    through_xla: bool = False  # one device's program, too
 
     @property
     def name(self):
-        return hashlib.sha256(json.dumps([self.keys, self.devices], sort_keys=True).encode()).hexdigest()[:16]
+        return hashlib.sha256(json.dumps([self.keys, self.devices, self.through_xla], sort_keys=True).encode()).hexdigest()[:16]
 
     def asked(self, folder, device, run_options=()):
         """The line that make_programs.py takes."""
         keys = {key: list(value) if isinstance(value, tuple) else value for key, value in self.keys}
-        return {"keys": keys, "devices": self.devices, "program": str(pathlib.Path(folder) / f"{self.name}.mlir.gz"),
+        return {"keys": keys, "devices": self.devices, "through_xla": self.through_xla, "program": str(pathlib.Path(folder) / f"{self.name}.mlir.gz"),
                 "run": ["--device", device, "--system", self.system, *(f"--xla-flag={flag}" for flag in self.flags), *run_options]}
 
 

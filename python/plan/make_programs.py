@@ -4,7 +4,8 @@
     make_programs.py FOLDER HESPAS      called by search.py
 
 Reads requests from stdin, a JSON line each: {"keys": MaxText's settings, "devices": N, "program": FILE.mlir.gz, "run": words of `hespas run`};
-answers {"figures": ...} or {"error": why not}. A program that is there is not made again.
+answers {"figures": ...} or {"error": why not}. A program that is there is not made again. "through_xla": that of one device is as XLA's first passes leave it,
+as those of several are.
 """
 import hashlib
 import json
@@ -38,17 +39,17 @@ def on_one_level(keys):
     return found
 
 
-def partition(keys, devices, output, dumps):
-    """Writes what XLA's partitioner made, or the program itself where there is but one device. XLA's other work ends with the process."""
+def partition(keys, devices, through_xla, output, dumps):
+    """Writes what XLA's partitioner made, or the program as JAX lowered it. XLA's other work ends with the process."""
     lower.prepare_environment(devices)
     text = maxtext_like.text_of(keys, devices)
-    write(output, early_hlo(compiler(text, devices), dumps) if devices > 1 else text, dumps)
+    write(output, early_hlo(compiler(text, devices), dumps) if through_xla else text, dumps)
 
 
-def place(partitioned, keys, devices, output, dumps):
+def place(partitioned, keys, devices, through_xla, output, dumps):
     """Writes what each device runs."""
     text = partitioned.read_text()
-    write(output, lower.partitioned_stablehlo(carry_over.on_devices(text, keys, devices)) if devices > 1 else text, dumps)
+    write(output, lower.partitioned_stablehlo(carry_over.on_devices(text, keys, devices)) if through_xla else text, dumps)
 
 
 def write(output, text, dumps):
@@ -58,18 +59,18 @@ def write(output, text, dumps):
     os.replace(part, output)
 
 
-def made(folder, keys, devices, program):
+def made(folder, keys, devices, through_xla, program):
     """Why the program could not be made; None: it lies there. Configurations that differ in places alone share what the partitioner made."""
     try:
         fewer_keys, fewer = carry_over.smaller(keys, devices)
     except Unsupported as error:
         return str(error)
     alike = on_one_level(fewer_keys)
-    name = hashlib.sha256(json.dumps([alike, fewer], sort_keys=True).encode()).hexdigest()[:16]
+    name = hashlib.sha256(json.dumps([alike, fewer, through_xla], sort_keys=True).encode()).hexdigest()[:16]
     partitioned = pathlib.Path(folder) / f"{name}.hlo"
     with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as dumps:
-        error = None if partitioned.exists() else make_in_child(partition, dumps, alike, fewer, partitioned)
-        return error or make_in_child(place, dumps, partitioned, keys, devices, program)
+        error = None if partitioned.exists() else make_in_child(partition, dumps, alike, fewer, through_xla, partitioned)
+        return error or make_in_child(place, dumps, partitioned, keys, devices, through_xla, program)
 
 
 def phase_of(name):
@@ -102,7 +103,8 @@ def figures(result):
 def answer(folder, hespas, request):
     program = pathlib.Path(request["program"])
     if not program.exists():
-        error = made(folder, request["keys"], request["devices"], program)
+        devices = request["devices"]
+        error = made(folder, request["keys"], devices, devices > 1 or request.get("through_xla", False), program)
         if error is not None:
             return {"error": error}
     run = subprocess.run([hespas, "run", program, *request["run"], "--format", "json", "-q", "--no-what-if"], stdin=subprocess.DEVNULL,

@@ -45,7 +45,7 @@ async def one_device(arguments, keys, remats, workers):
 async def kept_by_layers(arguments, keys, model, remats, workers):
     """By rematerialisation: bytes that the backward pass needs of a layer and sequence."""
     bare = costs.Problem(keys, model, network.Network("auto", 1, ()), {}, {}, {}, 0.0, 1.0, 1.0, 1.0, 0.0)
-    requests = (floors.request(bare, candidates.Candidate((), (), 1, 1, remat), floors.COARSE, "kept") for remat in remats)
+    requests = (floors.of_few_layers(bare, costs.request(bare, candidates.Candidate((), (), 1, 1, remat), "kept"), weight_dtype="bfloat16") for remat in remats)
     found = await asyncio.gather(*(workers.ask(each.asked(arguments.programs, arguments.device, arguments.run_options)) for each in requests))
     return {remat: each["figures"]["output_bytes"] / (floors.CYCLES * model.cycle) if "figures" in each else 0.0 for remat, each in zip(remats, found)}
 

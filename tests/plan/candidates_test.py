@@ -129,9 +129,17 @@ class Variants(unittest.TestCase):
 class Floors(unittest.TestCase):
     FIGURES = {"forward_s": 5.0, "backward_s": 11.0, "layers_s": 12.0, "layers_forward_s": 4.0, "exposed_communication_s": 3.0}
 
-    def time(self, candidate, **how):
+    def time(self, candidate, level=floors.FINE, **how):
         problem = types.SimpleNamespace(facts=types.SimpleNamespace(cycle=1, dense=0, alike=lambda stages: 8 // stages), keys={"scan_layers": True})
-        return floors.time(problem, candidate, self.FIGURES, **how)
+        return floors.time(problem, candidate, level, self.FIGURES, **how)
+
+    def asked(self, level, *sizes):
+        """The program's keys, and whether one device's goes through XLA."""
+        facts = types.SimpleNamespace(layers=8, cycle=1, dense=0)
+        net = network.Network("H100_80GB 8", 8, (network.Level(8, 1.0, 0.0),))
+        problem = costs.Problem({"scan_layers": True, "weight_dtype": "float32", "first_num_dense_layers": 0}, facts, net, {}, {}, {}, 1.0, 1.0, 1.0, 1.0, 0.0)
+        found = floors.request(problem, Candidate(sizes, (), 1, 2, "full"), level)
+        return dict(found.keys), found.through_xla
 
     def test_two_layers_stand_for_all(self):
         """Eight layers; of logits that wait for gathers nothing is left. While 1F1B fills and drains, the other stage passes forward and backward."""
@@ -141,6 +149,26 @@ class Floors(unittest.TestCase):
     def test_what_layers_exchange_may_be_hidden(self):
         self.assertEqual(self.time(Candidate((("fsdp", 8),), (), 1, 2, "full"), hidden=True), 2 * (4 * 9 + 1))
         self.assertEqual(self.time(Candidate((("pipeline", 2),), (), 1, 3, "full", schedule="1f1b"), hidden=True), 3 * (2 * 9 + 1) + 2 * 1 + 2 * 5)
+
+    def test_the_coarse_program_has_no_work_that_an_axis_divides(self):
+        """A loop cuts weights out of stacks, of which each of eight devices has an eighth. Layers without a loop hide what they exchange."""
+        keys, _ = self.asked(floors.COARSE, ("fsdp", 8))
+        self.assertEqual((keys["scan_layers"], keys["weight_dtype"], keys["ici_fsdp_parallelism"]), (False, "bfloat16", 1))
+        keys, _ = self.asked(floors.FINE, ("fsdp", 8))
+        self.assertEqual((keys["scan_layers"], keys["weight_dtype"], keys["ici_fsdp_parallelism"]), (True, "float32", 8))
+        self.assertEqual(self.time(Candidate((("fsdp", 8),), (), 1, 2, "full"), floors.COARSE), 2 * (4 * 9 + 1))
+        self.assertEqual(self.time(Candidate((("fsdp", 8),), (), 1, 2, "full"), floors.COARSE, waits=True), 2 * (4 * 12 + 1))
+
+    def test_one_device_stands_for_several_as_xla_leaves_its_program(self):
+        """A stage on one device is estimated as JAX lowers it."""
+        for level in floors.LEVELS:
+            self.assertEqual([self.asked(level, *sizes)[1] for sizes in ((("fsdp", 8),), (("data", 8),), (("pipeline", 8),))], [True, True, False])
+        one, other = (floors.kind(Candidate((("pipeline", 4), (axis, 2)), (), 1, 2, "full"), floors.COARSE) for axis in ("data", "fsdp"))
+        self.assertNotEqual(one, other)
+
+    def test_zero_2_divides_gradients_that_the_fine_program_has(self):
+        held = [[floors.holds(Candidate((("data", 8),), (), 1, 2, "full", zero), level) for level in floors.LEVELS] for zero in range(3)]
+        self.assertEqual(held, [[True, True], [True, True], [True, False]])
 
 
 class Wires(unittest.TestCase):
