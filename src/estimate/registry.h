@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "estimate/calibrated/command_buffers.h"
 #include "estimate/estimator.h"
 #include "estimate/facts.h"
 #include "estimate/native/dataflow.h"

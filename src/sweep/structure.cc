@@ -27,7 +27,8 @@ std::string KeyOf(const RunOptions& options, const driver::OptimiserInput& input
 Structure::Structure(driver::Prepared prepared, bool communicates)
     : prepared_(std::move(prepared)),
       communicates_(communicates),
-      facts_(std::make_shared<const estimate::Facts>(*prepared_.module)) {}
+      facts_(std::make_shared<const estimate::Facts>(*prepared_.module)),
+      buffers_(estimate::calibrated::CommandBuffersOf(*prepared_.module)) {}
 
 Bytes Structure::PeakMemory(const hardware::Device& device) const {
   const std::lock_guard lock(memory_mutex_);

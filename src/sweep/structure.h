@@ -37,6 +37,7 @@ class Structure {
   const driver::Prepared& prepared() const { return prepared_; }
   bool communicates() const { return communicates_; }
   const std::shared_ptr<const estimate::Facts>& facts() const { return facts_; }
+  const estimate::calibrated::CommandBuffers& buffers() const { return buffers_; }
   // Of one device; how much memory it has limits how far XLA overlaps.
   Bytes PeakMemory(const hardware::Device& device) const;
   // driver/figures/uncertainty.h; any table of these blocks has the same.
@@ -48,6 +49,7 @@ class Structure {
   driver::Prepared prepared_;  // its device is that of the first point
   bool communicates_;
   std::shared_ptr<const estimate::Facts> facts_;
+  estimate::calibrated::CommandBuffers buffers_;
   mutable std::mutex memory_mutex_;
   mutable std::map<int64_t, Bytes> memory_;  // by bytes that a device has; 0: it does not say
   mutable std::once_flag families_once_;

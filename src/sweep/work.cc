@@ -36,7 +36,7 @@ std::vector<result::OpSummary> KindsOf(const driver::Power& power, const Structu
 std::optional<Work> EstimateWork(const driver::RunOptions& options, const hardware::Device& device,
                                  const Structure& structure, Diagnostics& diagnostics) {
   const driver::Prepared& prepared = structure.prepared();
-  const auto estimator = driver::EstimatorOf(options, device, *prepared.module, structure.facts(), diagnostics);
+  const auto estimator = driver::EstimatorOf(options, device, structure.buffers(), structure.facts(), diagnostics);
   if (!estimator) return std::nullopt;
   auto table = estimate::EstimateAll(prepared.blocks, *estimator, nullptr, {}, diagnostics);
   if (!table) {

@@ -38,7 +38,7 @@ estimate::calibrated::CommandBuffers CommandBuffersOf(const OptimiseOptions& opt
 }
 
 std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options, const hardware::Device& device,
-                                                       const ir::Module& module,
+                                                       const estimate::calibrated::CommandBuffers& buffers,
                                                        std::shared_ptr<const estimate::Facts> facts,
                                                        Diagnostics& diagnostics) {
   if (options.estimate.custom) return options.estimate.custom;
@@ -46,7 +46,7 @@ std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options
   const std::string name = options.compat ? "roofline" : options.estimate.estimator;
   estimate::EstimatorOptions settings = options.estimate.settings;
   settings.compat = options.compat;
-  settings.buffers = facts ? facts->buffers : CommandBuffersOf(options.optimise, module);
+  settings.buffers = buffers;
   settings.facts = std::move(facts);
   auto made = Take(estimate::MakeEstimator(name, device, settings), diagnostics);
   return made ? std::shared_ptr<const estimate::Estimator>(std::move(*made)) : nullptr;
@@ -63,7 +63,8 @@ double LimitPower(const RunOptions& options, const hardware::Device& device, con
 
 std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics,
                                         bool by_op) {
-  const auto estimator = EstimatorOf(options, prepared.device, *prepared.module, nullptr, diagnostics);
+  const auto estimator =
+      EstimatorOf(options, prepared.device, CommandBuffersOf(options.optimise, *prepared.module), nullptr, diagnostics);
   if (!estimator) return std::nullopt;
   const CacheOptions& kept = options.estimate.cache;
   const auto cache = kept.place == CacheOptions::Place::kFile ? estimate::OpenCache(kept.file, diagnostics) : nullptr;

@@ -38,7 +38,7 @@ std::string TextOf(const CacheOptions& cache);
 struct EstimateOptions {
   std::string estimator = "calibrated";               // of the registry, or exec:PATH
   std::shared_ptr<const estimate::Estimator> custom;  // in its place
-  estimate::EstimatorOptions settings;                // of the named one; `compat` and `facts` follow from the run
+  estimate::EstimatorOptions settings;                // of the named one; the run gives `compat`, `facts` and `buffers`
   CacheOptions cache;
   bool flash_attention = false;  // attention scores never leave the chip (driver/stages/cost/flash_attention.h)
   bool strict = false;           // an operation without a cost rule is an error
@@ -53,9 +53,10 @@ struct Estimated {
 
 // Of the module under the flags of XLA that the run has.
 estimate::calibrated::CommandBuffers CommandBuffersOf(const OptimiseOptions& options, const ir::Module& module);
-// For `module`; nullptr where the options name none. `facts` may be nullptr (estimate/facts.h).
+// For a module with such `buffers`; nullptr where the options name none. `facts` of it may be nullptr
+// (estimate/facts.h).
 std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options, const hardware::Device& device,
-                                                       const ir::Module& module,
+                                                       const estimate::calibrated::CommandBuffers& buffers,
                                                        std::shared_ptr<const estimate::Facts> facts,
                                                        Diagnostics& diagnostics);
 // Puts the table's estimates at the clock that the device keeps under its power limit, and returns it as a share of the
