@@ -219,9 +219,8 @@ class Ready(Export):
         step = command_json("run", path, "--device", "B200_180GB")["step_time_s"]
         load = ["--isl", 1216, "--osl", 128, "--concurrency", 64, "--requests", 64]
         served = command_json("serve", "llama3-8b", "--device", "B200_180GB", "--weights", "nvfp4", "--kv", "bf16", *load)
-        # XLA scales activations by two kernels, engines by one; its block-scaled matmuls are priced by their bytes (0.82 ms), served ones by
-        # TensorRT-LLM's measured kernels (2.13 ms, most of the difference of 20 %).
-        self.assertLess(abs(step / served["step"]["decode_s"] - 1), 0.25)
+        # 7 % longer: XLA's attention takes 1.76 ms, the engine's 1.61, and XLA rotates, writes caches and scales activations by more kernels.
+        self.assertLess(abs(step / served["step"]["decode_s"] - 1), 0.1)
         refused = command("export", "gpt-oss-20b-decode", "--set", "weights=nvfp4", "--output", self.folder)
         self.assertIn("without experts", refused.stderr)
 

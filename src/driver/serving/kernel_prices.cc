@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "driver/serving/attention_time.h"
+#include "estimate/narrow_formats.h"
 
 namespace hespas::driver {
 namespace {
@@ -46,14 +47,11 @@ std::vector<uint32_t> Members(int64_t ranks) {
 
 // Where the device has no matrix rate for the activations' type, weights are expanded and 16-bit matmuls run.
 KernelPrices::Activations ActivationsOf(const serve::WeightFormatFacts& weights, const hardware::Device& device) {
-  const bool blocks = weights.name == "fp8-block";
-  if (weights.activations == "fp8" && device.Knows("f8E4M3FN"))
-    return {"fp8", blocks ? Format::kF8Block : Format::kF8, Datatype::kF8};
-  // PTX ISA 8.8: `mma.block_scale` of 4 by 8 bits belongs to devices that know 4 bits.
-  if (weights.activations == "mxfp8" && device.Knows("f4E2M1FN")) return {"mxfp8", Format::kF8, Datatype::kF8};
-  if (weights.activations == "nvfp4" && device.Knows("f4E2M1FN")) return {"nvfp4", Format::kNvF4, Datatype::kF4};
   if (weights.activations == "int8" && device.Knows("i8")) return {"int8", Format::kF8, Datatype::kI8};
-  return {};
+  const auto format = estimate::NarrowFormatOn(device, weights.activations);
+  if (!format) return {};
+  if (weights.name == "fp8-block") return {weights.activations, Format::kF8Block, Datatype::kF8};
+  return {weights.activations, *format, *format == Format::kNvF4 ? Datatype::kF4 : Datatype::kF8};
 }
 
 }  // namespace

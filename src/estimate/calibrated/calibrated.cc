@@ -6,17 +6,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/field/attention.h"
+#include "estimate/calibrated/own_kernels.h"
 #include "estimate/field/constants.h"
 #include "estimate/fusion_cost.h"
-#include "hardware/capability.h"
 #include "ir/facts/library_call.h"
 #include "ir/op_kind.h"
 
 namespace hespas::estimate::calibrated {
 namespace {
 
-constexpr std::string_view kModelVersion = "calibrated 9";
+constexpr std::string_view kModelVersion = "calibrated 10";
 
 Hash128 KeyOf(const Machine& machine, const hardware::Device& device, const Parameters& parameters, double between_us) {
   std::string own;
@@ -50,33 +49,13 @@ bool HasNoRow(const ir::Module& module, ir::OpId op) {
   return !library || library == ir::LibraryKind::kOther;
 }
 
-bool HoldsNoRow(const ir::Module& module, ir::OpId op, const LeafFacts& facts) {
-  if (!facts.fusion) return !facts.cost.own_kernel && HasNoRow(module, op);
+bool HoldsNoRow(const ir::Module& module, ir::OpId op, const hardware::Device& device, const LeafFacts& facts) {
+  if (!facts.fusion) return !facts.cost.own_kernel && !PricedByField(device, facts) && HasNoRow(module, op);
   const auto fused = FusedOps(module, op);
   return std::any_of(fused.begin(), fused.end(), [&](ir::OpId inner) { return HasNoRow(module, inner); });
 }
 
-// The field model's kernels are CUDA's, and its rates begin with those of bf16.
-bool PricedByField(const hardware::Device& device, const LeafFacts& facts) {
-  return facts.attention && hardware::ComputeCapability(device) > 0 && device.Knows("bf16") &&
-         field::DefaultConstants();
-}
-
 }  // namespace
-
-double MatrixUs(const KernelModel& model, const hardware::Device& device, const LeafFacts& facts) {
-  if (PricedByField(device, facts)) {
-    const field::Constants& constants = *field::DefaultConstants();
-    const field::Chip chip = field::MakeChip(device);
-    return field::TimeOf(chip, constants, *facts.attention).us - StartUs(chip, constants.matmul);
-  }
-  const double us = SecondsOn(model.machine(), facts.arithmetic) / model.parameters().gemm.sustained_fraction *
-                    facts.cost.padding * 1e6;
-  if (!device.systolic_array || facts.cost.head <= 0) return us;
-  const double rows = device.systolic_array->rows;
-  const auto filled = static_cast<double>(facts.cost.head);
-  return us * std::ceil(filled / rows) * rows / filled;
-}
 
 Calibrated::Calibrated(const hardware::Device& device, const Parameters& parameters, std::shared_ptr<const Facts> facts,
                        const CommandBuffers& buffers)
@@ -149,8 +128,22 @@ Work Calibrated::OwnKernelWork(const LeafFacts& facts) const {
   return work;
 }
 
+Work Calibrated::ScaledDotWork(const LeafFacts& facts, const field::Time& kernel) const {
+  Work work = Traffic(static_cast<double>(facts.cost.bytes), {});
+  work.seconds = work.launch_seconds + std::max(work.seconds - work.launch_seconds, kernel.us * 1e-6);
+  work.variance = std::pow(kernel.sigma_us / kernel.us * work.seconds, 2);
+  work.memory_seconds = static_cast<double>(facts.cost.bytes) / model_.memory_rate() * 1e-6;  // weights have left L2
+  work.compute_seconds = SecondsOn(model_.machine(), facts.arithmetic);
+  work.limited_seconds = work.compute_seconds;  // the field model's time holds the board's power
+  work.flops = facts.cost.flops;
+  return work;
+}
+
 Work Calibrated::KernelWork(const LeafFacts& facts) const {
   if (facts.fusion) return FusionWork(facts);
+  if (facts.scaled_dot) {
+    if (const auto kernel = FieldTime(device_, facts)) return ScaledDotWork(facts, *kernel);
+  }
   if (facts.cost.own_kernel) return OwnKernelWork(facts);
   if (!facts.matmuls.empty()) {
     const KernelTime time = model_.Time(facts.matmuls.front().On(model_.machine()));
@@ -169,7 +162,7 @@ Work Calibrated::Leaf(const ir::Module& module, ir::OpId op, Notes& notes) const
     if (facts.cost.bytes == 0 && facts.cost.flops == 0) return Work{};
     if (facts.dynamic) notes.push_back({NoteKind::kDynamicShape, op, std::string(module.name(op))});
     Work work = WorkOf(facts);
-    if (HoldsNoRow(module, op, facts))
+    if (HoldsNoRow(module, op, device_, facts))
       work.variance = std::max(work.variance, std::pow(kSigmaWithoutRow * work.seconds, 2));
     return work;
   };

@@ -12,14 +12,10 @@
 #include "estimate/cost.h"
 #include "estimate/estimator.h"
 #include "estimate/facts.h"
+#include "estimate/field/matmul.h"
 #include "hardware/device.h"
 
 namespace hespas::estimate::calibrated {
-
-// us of the matmuls of a kernel that tells its work; attention of a library as the field model has it on GPUs of
-// CUDA with bf16, softmax included. A systolic array takes longer for heads that do not fill it: they are the
-// contracted dimension of one of attention's matmuls and the columns of the other.
-double MatrixUs(const KernelModel& model, const hardware::Device& device, const LeafFacts& facts);
 
 class Calibrated : public Estimator, private LeafEstimator {
  public:
@@ -38,6 +34,8 @@ class Calibrated : public Estimator, private LeafEstimator {
   Work KernelWork(const LeafFacts& facts) const;
   // Of a kernel that tells its work: the longest of arithmetic, memory and the host's link, and the steps that wait.
   Work OwnKernelWork(const LeafFacts& facts) const;
+  // The longer of a dot with scales of blocks, as the field model has it, and all that it moves.
+  Work ScaledDotWork(const LeafFacts& facts, const field::Time& kernel) const;
   // The matmul in a fusion, if there is one, and what the fusion moves beyond its operands and result.
   Work FusionWork(const LeafFacts& facts) const;
   Work Traffic(double bytes, const Instructions& instructions) const;

@@ -1,7 +1,7 @@
 #include "estimate/calibrated/kernel_terms.h"
 
 #include "estimate/arithmetic.h"
-#include "estimate/calibrated/calibrated.h"
+#include "estimate/calibrated/own_kernels.h"
 
 namespace hespas::estimate::calibrated {
 namespace {
@@ -28,10 +28,11 @@ TrafficTerms Of(const KernelModel& model, double bytes, const Instructions& work
 // As Calibrated::KernelWork.
 void AddKernel(const KernelModel& model, const hardware::Device& device, const LeafFacts& facts, KernelTerms& terms) {
   const auto bytes = static_cast<double>(facts.cost.bytes);
-  terms.own = facts.cost.own_kernel && !facts.fusion;
+  const bool scaled_dot = facts.scaled_dot && PricedByField(device, facts);
+  terms.own = scaled_dot || (facts.cost.own_kernel && !facts.fusion);
   const bool matmuls = !facts.matmuls.empty() && !terms.own;
   if (!matmuls) {
-    terms.traffic = Of(model, bytes, facts.instructions);
+    terms.traffic = Of(model, bytes, scaled_dot ? Instructions{} : facts.instructions);
   } else {
     terms.rest_bytes = facts.fusion ? bytes : 0;
     for (const Matmul& matmul : facts.matmuls) {

@@ -41,6 +41,7 @@ LeafFacts LeafFactsOf(const ir::Module& module, ir::OpId op) {
     }
     return facts;
   }
+  if (facts.cost.block_scaled) facts.scaled_dot = BlockScaledDotOf(module, op, ir::CallTarget(module, op));
   if (facts.cost.own_kernel) {
     facts.instructions = {.special = static_cast<double>(facts.cost.transcendentals)};
     if (facts.cost.head > 0) facts.attention = LibraryAttention(module, op);

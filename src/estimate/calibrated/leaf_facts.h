@@ -6,6 +6,7 @@
 
 #include "estimate/calibrated/instructions.h"
 #include "estimate/calibrated/matmuls.h"
+#include "estimate/calls/block_scaled_dot.h"
 #include "estimate/cost.h"
 #include "estimate/field/attention.h"
 #include "ir/module.h"
@@ -20,6 +21,7 @@ struct LeafFacts {
   std::vector<Matmul> matmuls;  // of a fusion all, else at most one
   std::vector<Arithmetic> arithmetic;
   std::optional<field::AttentionCall> attention;  // of a library for CUDA's GPUs
+  std::optional<BlockScaledDot> scaled_dot;       // a kernel of its own where the device multiplies its format
 };
 
 LeafFacts LeafFactsOf(const ir::Module& module, ir::OpId op);

@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "estimate/calls/attention.h"
+#include "estimate/calls/block_scaled_dot.h"
 #include "estimate/calls/call_text.h"
 #include "estimate/calls/linear_algebra.h"
 #include "ir/facts/library_call.h"
@@ -13,7 +14,6 @@ namespace hespas::estimate {
 namespace {
 
 using internal::SaturatingAdd;
-using internal::SaturatingMultiply;
 using internal::SaturatingRound;
 
 // 8-bit integers in results are workspaces: memory, not traffic.
@@ -69,19 +69,6 @@ std::optional<OpCost> ByItsEstimate(const ir::Module& module, ir::OpId op) {
 
 bool Has(std::string_view target, std::string_view part) { return target.find(part) != std::string_view::npos; }
 
-// [batch, m, k] and [batch, n, k], each with a scale for every few elements.
-std::optional<OpCost> BlockScaledDot(const ir::Module& module, ir::OpId op, int64_t moved) {
-  if (module.op(op).operand_count < 4 || module.op(op).result_count == 0) return std::nullopt;
-  const ir::Type& lhs = module.type(module.operands(op)[0]);
-  const ir::Type* out = &module.type(module.result(op));
-  if (out->kind == ir::TypeKind::kTuple && !out->nested.empty()) out = &module.types()[out->nested[0]];
-  if (lhs.dims.empty() || lhs.dims.back() == ir::kDynamic) return std::nullopt;
-  return OpCost{.flops = SaturatingMultiply(2, SaturatingMultiply(out->element_count(), lhs.dims.back())),
-                .bytes = moved,
-                .contraction = true,
-                .block_scaled = true};
-}
-
 }  // namespace
 
 std::optional<OpCost> CustomKernelCost(const ir::Module& module, ir::OpId op) {
@@ -99,7 +86,8 @@ std::optional<OpCost> CustomKernelCost(const ir::Module& module, ir::OpId op) {
                   .transcendentals = attention->exponentials,
                   .head = attention->head};
   }
-  if (Has(target, "block_scaled_dot") || Has(target, "blockScaledDot")) return BlockScaledDot(module, op, moved);
+  if (const auto dot = BlockScaledDotOf(module, op, target))
+    return OpCost{.flops = dot->flops, .bytes = moved, .contraction = true, .block_scaled = true};
   if (const auto algebra = LinearAlgebraOf(module, op, target)) {
     return OpCost{.flops = algebra->flops,
                   .bytes = SaturatingAdd(moved, algebra->bytes),
