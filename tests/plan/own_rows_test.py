@@ -87,7 +87,7 @@ class Exports(unittest.TestCase):
         arguments = types.SimpleNamespace(model="step.py", axes=axes, devices=4, arg=list(arg), set=[])
         with mock.patch.object(own_program.subprocess, "run", run), mock.patch.dict(os.environ, {"HESPAS_COMMAND": "hespas"}), contextlib.redirect_stderr(told):
             try:
-                own_program.exported(arguments, "scratch")
+                own_program.exported(arguments, own_program.named_axes(axes), "scratch")
                 status = 0
             except Refused as refusal:
                 status = refusal.status
