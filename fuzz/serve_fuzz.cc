@@ -1,6 +1,6 @@
 // Links: serve
 // A trace of requests behind a line of numbers for the engine: any text is read or refused, what runs comes to an end,
-// and every request is answered or refused.
+// every request is answered or refused, and none waits for ever where requests can give up their blocks.
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -61,7 +61,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   steps.p = 1e-5;
   options.steps = &steps;
   const auto run = Simulate(workload, options);
-  if (!run) return 0;  // no request can go on
+  if (!run) {  // no request can go on
+    if (options.policy.scheduler.preemption != Preemption::kNone) __builtin_trap();
+    return 0;
+  }
   const Figures figures = FiguresOf(*run, workload, 0, {}, 1);
   if (figures.answered + run->refused != static_cast<int64_t>(workload.requests.size())) __builtin_trap();
   return 0;

@@ -287,6 +287,34 @@ TEST(Serving, PromptsThatDoNotFitLetDecodesRun) {
   EXPECT_GT(run->counts.preemptions, 0);
 }
 
+// The last of a static batch needs blocks of the one that is done.
+TEST(Serving, StaticBatchesGoOnWhereTheLastLacksABlock) {
+  Case test;
+  test.policy.scheduler = *FindScheduler("static");
+  test.policy.scheduler.admission = Admission::kNeeded;
+  test.policy.block = 1;
+  test.policy.blocks = 10;
+  const Workload workload{.requests = {{.input = 2, .output = 2}, {.input = 3, .output = 7}}, .clients = {}};
+  const auto run = Simulate(workload, {.policy = test.policy, .steps = &test.steps});
+  ASSERT_TRUE(run);
+  EXPECT_EQ(FiguresOf(*run, workload, 0, {}, 1).answered, 2);
+  EXPECT_EQ(run->counts.preemptions, 1);
+}
+
+TEST(Serving, DraftsTakeNoBlocksBeyondTheAnswer) {
+  Case test;
+  test.policy.speculation = {.drafts = 3, .acceptance = 0.5};
+  test.policy.blocks = 10;
+  for (const auto admission : {Admission::kNeeded, Admission::kReserve}) {
+    test.policy.scheduler.admission = admission;
+    const Workload workload{.requests = {{.input = 150, .output = 10}}, .clients = {}};
+    const auto run = Simulate(workload, {.policy = test.policy, .steps = &test.steps});
+    ASSERT_TRUE(run);
+    EXPECT_EQ(run->counts.preemptions, 0);
+    EXPECT_EQ(FiguresOf(*run, workload, 0, {}, 1).answered, 1);
+  }
+}
+
 TEST(Serving, EqualSeedsGiveEqualBytes) {
   Case test;
   test.load = {
