@@ -73,9 +73,10 @@ TEST(BlockScaledDots, TakeTheFieldModelsTimeWhereTheDeviceMultipliesTheirFormat)
   EXPECT_NEAR(Us(Estimate(MxFp8(), "B200_180GB")), FieldUs("B200_180GB", field::Format::kF8, 1 + 1.0 / 32), 1e-3);
 }
 
-TEST(BlockScaledDots, AreAsCertainAsTheFieldModel) {
+// No row is of the kernels that XLA runs for them.
+TEST(BlockScaledDots, AreAsUncertainAsKernelsWithoutRows) {
   const auto estimate = Estimate(NvFp4(), "B200_180GB");
-  EXPECT_NEAR(estimate.sigma.seconds() / estimate.time.seconds(), field::DefaultConstants()->nvf4.sigma, 1e-6);
+  EXPECT_NEAR(estimate.sigma.seconds() / estimate.time.seconds(), 1.6, 1e-6);
   EXPECT_EQ(estimate.bound, graph::Bound::kMemory);
 }
 

@@ -50,7 +50,9 @@ bool HasNoRow(const ir::Module& module, ir::OpId op) {
 }
 
 bool HoldsNoRow(const ir::Module& module, ir::OpId op, const hardware::Device& device, const LeafFacts& facts) {
-  if (!facts.fusion) return !facts.cost.own_kernel && !PricedByField(device, facts) && HasNoRow(module, op);
+  // The field model's rows of dots with scales are of TensorRT-LLM's kernels, not of those that XLA runs.
+  const bool in_field = PricedByField(device, facts) && !facts.scaled_dot;
+  if (!facts.fusion) return !facts.cost.own_kernel && !in_field && HasNoRow(module, op);
   const auto fused = FusedOps(module, op);
   return std::any_of(fused.begin(), fused.end(), [&](ir::OpId inner) { return HasNoRow(module, inner); });
 }
@@ -131,7 +133,6 @@ Work Calibrated::OwnKernelWork(const LeafFacts& facts) const {
 Work Calibrated::ScaledDotWork(const LeafFacts& facts, const field::Time& kernel) const {
   Work work = Traffic(static_cast<double>(facts.cost.bytes), {});
   work.seconds = work.launch_seconds + std::max(work.seconds - work.launch_seconds, kernel.us * 1e-6);
-  work.variance = std::pow(kernel.sigma_us / kernel.us * work.seconds, 2);
   work.memory_seconds = static_cast<double>(facts.cost.bytes) / model_.memory_rate() * 1e-6;  // weights have left L2
   work.compute_seconds = SecondsOn(model_.machine(), facts.arithmetic);
   work.limited_seconds = work.compute_seconds;  // the field model's time holds the board's power

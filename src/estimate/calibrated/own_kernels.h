@@ -14,7 +14,7 @@ namespace hespas::estimate::calibrated {
 // of blocks where the device multiplies them.
 bool PricedByField(const hardware::Device& device, const LeafFacts& facts);
 
-// Of such a kernel alone, without its start; nothing of others.
+// The time of such a kernel alone, without its start; none of other kernels.
 std::optional<field::Time> FieldTime(const hardware::Device& device, const LeafFacts& facts);
 
 // us of the matmuls. A systolic array takes longer for heads that do not fill it: they are the contracted dimension of
