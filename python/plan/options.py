@@ -39,7 +39,7 @@ def options(words):
     parser.add_argument("--objective", choices=("tokens_per_s", "cost", "energy"), default="tokens_per_s")
     parser.add_argument("--limit", default="", metavar="memory=SIZE", help="bytes that a device may hold (default: its memory)")
     parser.add_argument("--price", type=float, default=0, help="of one device and hour (default: the device's)")
-    parser.add_argument("--axes", default="pipeline,data,fsdp,context,tensor,expert", help="which axes may be larger than 1")
+    parser.add_argument("--axes", help="which axes may be larger than 1; by default all: pipeline,data,fsdp,context,tensor,expert of models")
     parser.add_argument("--remat", default=REMATS, help="MaxText's policies to try")
     parser.add_argument("--schedule", default=SCHEDULES, help="pipeline schedules: gpipe, 1f1b, interleaved-CHUNKS, zb-h1, dualpipe")
     parser.add_argument("--uneven-stages", action="store_true", help="also stages that differ by a layer (gpipe and 1f1b)")
@@ -92,7 +92,10 @@ def listed(text, known, what):
     if wrong or not names:
         near = suggested(wrong[0], list(known)) if wrong else ""
         raise Refused(f"`{wrong[0] if wrong else ''}` is no {what}", f"{near}known are {', '.join(known)}", 2)
-    return tuple(dict.fromkeys(names))
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise Refused(f"{what} `{twice}` is named twice", "name each once", 2)
+    return tuple(names)
 
 
 def schedules_of(text):

@@ -33,14 +33,12 @@ def is_own(model):
     return bool(KINDS.search(model))
 
 
-def named_axes(text):
+def named_axes(text, known=None):
+    """Those of --axes, among which a program's are known."""
     axes = [axis for axis in text.split(",") if axis]
     if not axes:
         raise Refused("--axes names no axis", "give the axes of the mesh, for example --axes data,tensor", 2)
-    for axis, times in collections.Counter(axes).items():
-        if times > 1:
-            raise Refused(f"--axes names {axis} {times} times", "give each axis of the mesh once", 2)
-    return axes
+    return list(options.listed(text, axes if known is None else known, "axis"))
 
 
 def exported(arguments, axes, scratch):
@@ -76,14 +74,15 @@ def choices(arguments, scratch):
     function = not KINDS.search(arguments.model).group(0).startswith(".mlir")
     if arguments.set and not function:
         raise Refused("--set is of models and functions", "a program has no configuration", 2)
-    named = named_axes(arguments.axes)
+    named = named_axes(",".join(candidates.AXES) if arguments.axes is None else arguments.axes)
     found, uneven, node = [], [], network_of(arguments.system, arguments.device, arguments.devices).node
     for parameters, program in (exported(arguments, named, scratch) if function else {(): arguments.model}).items():
         axes, dimensions = own_text.read(program)
         if not axes:
             raise Refused(f"`{arguments.model}` has no axis along which anything is divided",
                           "give arguments a sharding over a mesh (`hespas export` shows how), and name the axes of a function with --axes", 1)
-        axes = [axis for axis in axes if axis in named] or axes
+        if arguments.axes is not None and not function:
+            axes = named_axes(arguments.axes, axes)
         for sizes in candidates.factorisations(arguments.devices, axes):
             reason = own_text.indivisible(dimensions, sizes)
             uneven += [reason] if reason else []

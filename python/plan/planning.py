@@ -88,7 +88,7 @@ async def planned(arguments, scratch):
     model = facts(keys)
     net = network.network_of(arguments.system, arguments.device, arguments.devices)
     remats = options.listed(arguments.remat, POLICIES, "rematerialisation policy")
-    axes = options.listed(arguments.axes, candidates.AXES, "axis")
+    axes = candidates.AXES if arguments.axes is None else options.listed(arguments.axes, candidates.AXES, "axis")
     batch = options.sequences(arguments.global_batch, model.sequence, keys, arguments.devices)
     space = candidates.Space(arguments.devices, net.node, batch, axes, remats, options.schedules_of(arguments.schedule), arguments.uneven_stages,
                              0 if arguments.model in MODELS else round(float(keys["per_device_batch_size"]) * arguments.devices))

@@ -57,7 +57,7 @@ class Search:
 
     def bound(self, candidate):
         """From facts. With XLA's flags it computes what the known programs do, which it is not among; ring attention has other kernels."""
-        levels = [level for level in floors.LEVELS if floors.holds(candidate, level)] if candidate.flags and not candidate.ring else []
+        levels = [level for level in floors.LEVELS if floors.holds(self.problem, candidate, level)] if candidate.flags and not candidate.ring else []
         keys = [(level, floors.kind(candidate, level)) for level in levels]
         known = (floors.time(self.problem, candidate, key[0], self.floors[key], hidden=True) for key in keys if self.floors.get(key))
         return max((bounds.time(self.problem, candidate), *known))
@@ -71,10 +71,9 @@ class Search:
         self.floors[key] = figures
         level = key[0]
         for candidate in self.alike[key] if figures else ():
-            if floors.holds(candidate, level):
+            if floors.holds(self.problem, candidate, level):
                 self.bounds[candidate] = max(self.bounds[candidate], floors.time(self.problem, candidate, level, figures))
-            waits = level == floors.COARSE and self.problem.keys["scan_layers"]
-            guess = floors.time(self.problem, candidate, level, figures, waits=waits) + bounds.beside(self.problem, candidate, level == floors.FINE)
+            guess = floors.time(self.problem, candidate, level, figures, guess=True) + bounds.beside(self.problem, candidate, level == floors.FINE)
             over, _, name = self.orders[candidate]
             self.order(candidate, (over, max(self.bounds[candidate], OPTIMISM[level] * guess), name))
 

@@ -150,14 +150,14 @@ class Floors(unittest.TestCase):
         self.assertEqual(self.time(Candidate((("fsdp", 8),), (), 1, 2, "full"), hidden=True), 2 * (4 * 9 + 1))
         self.assertEqual(self.time(Candidate((("pipeline", 2),), (), 1, 3, "full", schedule="1f1b"), hidden=True), 3 * (2 * 9 + 1) + 2 * 1 + 2 * 5)
 
-    def test_the_coarse_program_has_no_work_that_an_axis_divides(self):
+    def test_the_coarse_program_has_no_work_that_fsdp_divides(self):
         """A loop cuts weights out of stacks, of which each of eight devices has an eighth. Layers without a loop hide what they exchange."""
         keys, _ = self.asked(floors.COARSE, ("fsdp", 8))
-        self.assertEqual((keys["scan_layers"], keys["weight_dtype"], keys["ici_fsdp_parallelism"]), (False, "bfloat16", 1))
+        self.assertEqual((keys["scan_layers"], keys["weight_dtype"], keys["logits_dot_in_fp32"], keys["ici_fsdp_parallelism"]), (False, "bfloat16", False, 1))
         keys, _ = self.asked(floors.FINE, ("fsdp", 8))
         self.assertEqual((keys["scan_layers"], keys["weight_dtype"], keys["ici_fsdp_parallelism"]), (True, "float32", 8))
         self.assertEqual(self.time(Candidate((("fsdp", 8),), (), 1, 2, "full"), floors.COARSE), 2 * (4 * 9 + 1))
-        self.assertEqual(self.time(Candidate((("fsdp", 8),), (), 1, 2, "full"), floors.COARSE, waits=True), 2 * (4 * 12 + 1))
+        self.assertEqual(self.time(Candidate((("fsdp", 8),), (), 1, 2, "full"), floors.COARSE, guess=True), 2 * (4 * 12 + 1))
 
     def test_one_device_stands_for_several_as_xla_leaves_its_program(self):
         """A stage on one device is estimated as JAX lowers it."""
@@ -167,8 +167,15 @@ class Floors(unittest.TestCase):
         self.assertNotEqual(one, other)
 
     def test_zero_2_divides_gradients_that_the_fine_program_has(self):
-        held = [[floors.holds(Candidate((("data", 8),), (), 1, 2, "full", zero), level) for level in floors.LEVELS] for zero in range(3)]
-        self.assertEqual(held, [[True, True], [True, True], [True, False]])
+        self.assertEqual([self.held("data", zero=zero) for zero in range(3)], [[True, True], [True, True], [True, False]])
+
+    def test_fsdp_divides_the_quantising_that_the_coarse_program_has(self):
+        self.assertEqual([self.held(axis, quantization="fp8") for axis in ("fsdp", "data")], [[False, True], [True, True]])
+
+    @staticmethod
+    def held(axis, zero=0, quantization=""):
+        problem = types.SimpleNamespace(keys={"quantization": quantization})
+        return [floors.holds(problem, Candidate(((axis, 8),), (), 1, 2, "full", zero), level) for level in floors.LEVELS]
 
 
 class Wires(unittest.TestCase):

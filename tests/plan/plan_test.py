@@ -71,9 +71,12 @@ class BadInput(unittest.TestCase):
         self.refused(2, "did you mean `--global-batch`?", *MODEL, "--globl-batch", "128")
 
     def test_axes_of_own_programs(self):
-        for axes, said in ((",", "--axes names no axis"), ("rows,rows", "--axes names rows 2 times")):
+        for axes, said in ((",", "--axes names no axis"), ("rows,rows", "axis `rows` is named twice")):
             for program in ("step.py:train", "step.mlir"):
                 self.refused(2, said, program, *MODEL[1:], "--axes", axes)
+        self.refused(2, "axis `data` is named twice", *MODEL, "--axes", "data,data")
+        program = ROOT / "tests/data/whole/llama3-tiny-4dev-raw.mlir.gz"
+        self.refused(2, "did you mean `fsdp`?", program, "--devices", "4", "--device", "A100_SXM_40GB", "--axes", "fdsp")
 
     def test_quantities(self):
         for text in ("memory=0GB", "memory=72", "memory=1.2.3GB", "disk=4GB"):
