@@ -113,7 +113,7 @@ case $tier in
     [ ! -d ../shared/workloads ] || short+='|external.blocks[.].*' # else external.blocks_all is skipped
     part release release "" -E "^($short)\$"
     rm -rf build/coverage/profiles
-    # Programs are some 17 times slower here: outside tools and tables of errors meet the release build alone.
+    # Programs are some 17 times slower here: outside tools meet the release build alone.
     part sanitizers coverage "" -LE "repository|fuzz|full|network|sweep|experiments" -E package
     scripts/coverage.py || fail "coverage"
     part threads tsan "unit_tests bin/hespas hespas_pjrt_worker fake_pjrt_plugin" -L threads
