@@ -236,6 +236,11 @@ class Plans(unittest.TestCase):
         self.model.write_text(SMALL + "first_num_dense_layers: 2\nnum_experts: 8\nnum_experts_per_tok: 2\nbase_moe_mlp_dim: 512\n")
         self.bounded("--devices", "16", "--evaluations", "12", "--remat", "full,none")
 
+    def test_bounds_where_weights_are_quantised(self):
+        """By each device its own, if fsdp divides them."""
+        self.model.write_text(SMALL + "quantization: fp8\n")
+        self.bounded("--devices", "8", "--evaluations", "12", "--axes", "data,fsdp,tensor", "--remat", "full")
+
     def test_layers_that_are_no_loop(self):
         """A configuration that unrolls them (`scan_layers: false`) does so in all its plans, and bounds hold for these."""
         self.model.write_text(SMALL + "scan_layers: false\n")
