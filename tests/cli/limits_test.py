@@ -20,6 +20,14 @@ def big_program(path, ops):
                     + "\n".join(lines) + f"\n    return %{ops} : tensor<8xf32>\n}}\n")
 
 
+def peak_memory(*words):
+    child = subprocess.Popen([BIN / "hespas", *map(str, words)], stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0, words
+    return used.ru_maxrss
+
+
 def alive(pid):
     try:
         return not pathlib.Path(f"/proc/{pid}/stat").read_text().split(")")[1].startswith(" Z")
@@ -70,6 +78,13 @@ class Limits(unittest.TestCase):
         done = run("run", large, "--device", "H100_80GB", "--retarget", 131072, "--format", "json", "--max-memory", "200MB")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["npus"], 131072)
+
+    def test_a_table_does_not_pay_for_how_collectives_are_priced(self):
+        """The plain model simulates all ranks for each price."""
+        words = ("run", ROOT / "data/workloads/llama3-70b-8dev.mlir.zst", "--retarget", "131072", "--system",
+                 "H100_80GB 8x256x64 ib=400Gbit/s oversubscription=2", "--network-model", "plain", "--quiet")
+        table, priced = (peak_memory(*words, "--format", form) for form in ("table", "json"))
+        self.assertLess(table, priced / 2)
 
     def test_memory_of_threads(self):
         search = ["serve", "llama3-8b", "--device", "H100_80GB", "--devices", 8, "--isl", 64, "--osl", 8, "--search", "--slo", "ttft=1s"]

@@ -1,12 +1,10 @@
 """The main job: figures that agree with each other, traces that simulate to the same step time."""
 import json
-import os
 import pathlib
-import subprocess
 import tempfile
 import unittest
 
-from command import BIN, FIXTURES, LLAMA, ROOT, fixture, result, run
+from command import FIXTURES, LLAMA, ROOT, fixture, result, run
 
 A100 = ("--device", "A100_SXM_40GB", "--system", "A100_SXM_40GB_4GPU", "--estimator", "roofline", "--optimise", "none")
 SYSTEM = ROOT / "configs/systems/A100_SXM_40GB_4GPU/astra-sim"
@@ -18,14 +16,6 @@ def simulate(folder):
                   f"--system-configuration={SYSTEM}/system.json",
                   f"--network-configuration={SYSTEM}/network.yml",
                   f"--remote-memory-configuration={SYSTEM}/remote_memory.json")
-
-
-def peak_memory(*words):
-    child = subprocess.Popen([BIN / "hespas", *map(str, words)], stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    assert child.returncode == 0, words
-    return used.ru_maxrss
 
 
 class MainJob(unittest.TestCase):
@@ -57,13 +47,6 @@ class MainJob(unittest.TestCase):
                 self.assertIn("dimension", pricing["levels"])
                 self.assertRegex(pricing["bound"], "^(latency|bandwidth of dimension [01])$")
             self.assertTrue(all(row["pricings"] for row in alone), alone)
-
-    def test_a_table_does_not_pay_for_how_collectives_are_priced(self):
-        """The plain model simulates all ranks for each price."""
-        words = ("run", ROOT / "data/workloads/llama3-70b-8dev.mlir.zst", "--retarget", "131072", "--system",
-                 "H100_80GB 8x256x64 ib=400Gbit/s oversubscription=2", "--network-model", "plain", "--quiet")
-        table, priced = (peak_memory(*words, "--format", form) for form in ("table", "json"))
-        self.assertLess(table, priced / 2)
 
     def test_written_traces_simulate_to_the_same_step_time(self):
         with tempfile.TemporaryDirectory() as folder:
