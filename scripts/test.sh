@@ -94,7 +94,7 @@ case $tier in
     # The compiler takes the time that tests leave over: many wait for browsers, clusters and packages.
     { renice -n 19 $BASHPID >/dev/null; build sanitizers asan-ubsan "unit_tests fuzzers"; } &
     sanitized=$!
-    [ -z "${tested:-}" ] || run release release -LE "full|network|unit|conformance"
+    [ -z "${tested:-}" ] || run release release -LE "full|slow|network|unit|conformance"
     wait $fetched
     [ -z "${tested:-}" ] || run network release -L network -LE full -j $((jobs + 1)) & # stands on packages of PyPI and npm
     packaged=$!
