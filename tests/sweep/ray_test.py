@@ -37,6 +37,7 @@ class RayTest(unittest.TestCase):
         self.assertEqual(runner.returncode, 0, errors)
         self.assertEqual(rows(out), expected)
 
+    @unittest.skipUnless("HESPAS_ALL_SETTINGS" in os.environ, "in make test-full: each test starts a cluster")
     def test_an_interrupted_sweep_goes_on(self):
         out = self.folder / "ray"
         runner = start(out, "--on", f"ray={self.cluster.address}")
