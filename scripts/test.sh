@@ -98,8 +98,7 @@ case $tier in
     wait $fetched
     [ -z "${tested:-}" ] || run network release -L network -LE full -j $((jobs + 1)) & # stands on packages of PyPI and npm
     packaged=$!
-    wait $sanitized && ( # beside tests that measure how fast a page answers
-      renice -n 5 $BASHPID >/dev/null
+    wait $sanitized && (
       run sanitizers asan-ubsan -L "unit|conformance"
       fuzzers 10 asan-ubsan
     )
