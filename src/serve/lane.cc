@@ -29,8 +29,10 @@ int64_t Lane::BlocksFor(const Job& job, int64_t tokens) const {
   return CeilDivide(policy_.window.Kept(std::max<int64_t>(tokens - job.shared, 0)), policy_.block);
 }
 
-// Drafts beyond the end of the answer are not.
-int64_t Lane::Kept(const Job& job, int64_t rows) { return std::min(job.computed + rows, job.input + job.output); }
+// Drafts beyond the end of the answer are not kept.
+int64_t Lane::TokensAfter(const Job& job, int64_t rows) {
+  return std::min(job.computed + rows, job.input + job.output);
+}
 
 bool Lane::Fits(const Job& job) const { return BlocksFor(job, job.input + job.output) <= capacity_; }
 
@@ -138,7 +140,7 @@ void Lane::PlanRunning(Plan& plan, bool prompts, bool decodes) {
     if (slot.rows != 0 || slot.done || (slot.prompt() ? !prompts : !decodes)) continue;
     const int64_t rows = slot.prompt() ? PromptRows(plan, slot.job, slot.target) : 1 + policy_.speculation.drafts;
     if (rows == 0) continue;
-    if (MakeRoom(i, Kept(slot.job, rows))) Take(plan, running_[i], rows);
+    if (MakeRoom(i, TokensAfter(slot.job, rows))) Take(plan, running_[i], rows);
   }
 }
 
@@ -148,10 +150,10 @@ void Lane::Admit(Plan& plan) {
     Slot slot{.job = waiting_.front(), .target = TargetOf(waiting_.front())};
     const bool decodes = !slot.prompt();
     const int64_t rows = decodes ? 1 + policy_.speculation.drafts : PromptRows(plan, slot.job, slot.target);
-    const int64_t kept = Kept(slot.job, rows);
-    if (rows == 0 || !HasBlocksFor(slot.job, kept)) return;
+    const int64_t tokens = TokensAfter(slot.job, rows);
+    if (rows == 0 || !HasBlocksFor(slot.job, tokens)) return;
     const bool reserves = policy_.scheduler.admission == Admission::kReserve;
-    slot.blocks = BlocksFor(slot.job, reserves ? slot.job.input + slot.job.output : kept);
+    slot.blocks = BlocksFor(slot.job, reserves ? slot.job.input + slot.job.output : tokens);
     free_ -= slot.blocks;
     plan.shape.moved_tokens += static_cast<double>(slot.job.swapped);
     slot.job.swapped = 0;

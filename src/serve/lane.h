@@ -53,8 +53,8 @@ class Lane {
   };
 
   int64_t BlocksFor(const Job& job, int64_t tokens) const;
-  static int64_t Kept(const Job& job, int64_t rows);  // tokens in the cache after that many more
-  double StillToCome() const;                         // blocks that the running requests are expected to need
+  static int64_t TokensAfter(const Job& job, int64_t rows);  // in the cache, after that many more
+  double StillToCome() const;                                // blocks that the running requests are expected to need
   bool HasBlocksFor(const Job& job, int64_t tokens) const;
   int64_t PromptRows(const Plan& plan, const Job& job, int64_t target) const;
   void PlanRunning(Plan& plan, bool prompts, bool decodes);

@@ -130,9 +130,9 @@ Work Calibrated::OwnKernelWork(const LeafFacts& facts) const {
   return work;
 }
 
-Work Calibrated::ScaledDotWork(const LeafFacts& facts, const field::Time& kernel) const {
+Work Calibrated::ScaledDotWork(const LeafFacts& facts, double field_us) const {
   Work work = Traffic(static_cast<double>(facts.cost.bytes), {});
-  work.seconds = work.launch_seconds + std::max(work.seconds - work.launch_seconds, kernel.us * 1e-6);
+  work.seconds = work.launch_seconds + std::max(work.seconds - work.launch_seconds, field_us * 1e-6);
   work.memory_seconds = static_cast<double>(facts.cost.bytes) / model_.memory_rate() * 1e-6;  // weights have left L2
   work.compute_seconds = SecondsOn(model_.machine(), facts.arithmetic);
   work.limited_seconds = work.compute_seconds;  // the field model's time holds the board's power
@@ -143,7 +143,7 @@ Work Calibrated::ScaledDotWork(const LeafFacts& facts, const field::Time& kernel
 Work Calibrated::KernelWork(const LeafFacts& facts) const {
   if (facts.fusion) return FusionWork(facts);
   if (facts.scaled_dot) {
-    if (const auto kernel = FieldTime(device_, facts)) return ScaledDotWork(facts, *kernel);
+    if (const auto field_us = FieldUs(device_, facts)) return ScaledDotWork(facts, *field_us);
   }
   if (facts.cost.own_kernel) return OwnKernelWork(facts);
   if (!facts.matmuls.empty()) {

@@ -12,7 +12,6 @@
 #include "estimate/cost.h"
 #include "estimate/estimator.h"
 #include "estimate/facts.h"
-#include "estimate/field/matmul.h"
 #include "hardware/device.h"
 
 namespace hespas::estimate::calibrated {
@@ -35,7 +34,7 @@ class Calibrated : public Estimator, private LeafEstimator {
   // Of a kernel that tells its work: the longest of arithmetic, memory and the host's link, and the steps that wait.
   Work OwnKernelWork(const LeafFacts& facts) const;
   // The longer of a dot with scales of blocks, as the field model has it, and all that it moves.
-  Work ScaledDotWork(const LeafFacts& facts, const field::Time& kernel) const;
+  Work ScaledDotWork(const LeafFacts& facts, double field_us) const;
   // The matmul in a fusion, if there is one, and what the fusion moves beyond its operands and result.
   Work FusionWork(const LeafFacts& facts) const;
   Work Traffic(double bytes, const Instructions& instructions) const;

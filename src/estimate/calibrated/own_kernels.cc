@@ -5,6 +5,7 @@
 #include "estimate/arithmetic.h"
 #include "estimate/field/attention.h"
 #include "estimate/field/constants.h"
+#include "estimate/field/matmul.h"
 #include "estimate/narrow_formats.h"
 #include "hardware/capability.h"
 
@@ -33,18 +34,17 @@ bool PricedByField(const hardware::Device& device, const LeafFacts& facts) {
          device.Knows("bf16") && field::DefaultConstants();
 }
 
-std::optional<field::Time> FieldTime(const hardware::Device& device, const LeafFacts& facts) {
+std::optional<double> FieldUs(const hardware::Device& device, const LeafFacts& facts) {
   if (!PricedByField(device, facts)) return std::nullopt;
   const field::Constants& constants = *field::DefaultConstants();
   const field::Chip chip = field::MakeChip(device);
   const field::Time time = facts.attention ? field::TimeOf(chip, constants, *facts.attention)
                                            : field::TimeOf(chip, constants, *ScaledMatmul(device, facts));
-  const double alone = time.us - StartUs(chip, constants.matmul);
-  return field::Time{.us = alone, .sigma_us = time.sigma_us / time.us * alone};
+  return time.us - StartUs(chip, constants.matmul);
 }
 
 double MatrixUs(const KernelModel& model, const hardware::Device& device, const LeafFacts& facts) {
-  if (const auto time = FieldTime(device, facts)) return time->us;
+  if (const auto us = FieldUs(device, facts)) return *us;
   const double us = SecondsOn(model.machine(), facts.arithmetic) / model.parameters().gemm.sustained_fraction *
                     facts.cost.padding * 1e6;
   if (!device.systolic_array || facts.cost.head <= 0) return us;

@@ -5,7 +5,6 @@
 
 #include "estimate/calibrated/leaf_facts.h"
 #include "estimate/calibrated/model.h"
-#include "estimate/field/matmul.h"
 #include "hardware/device.h"
 
 namespace hespas::estimate::calibrated {
@@ -14,8 +13,8 @@ namespace hespas::estimate::calibrated {
 // of blocks where the device multiplies them.
 bool PricedByField(const hardware::Device& device, const LeafFacts& facts);
 
-// The time of such a kernel alone, without its start; none of other kernels.
-std::optional<field::Time> FieldTime(const hardware::Device& device, const LeafFacts& facts);
+// us of such a kernel alone, without its start; none of other kernels.
+std::optional<double> FieldUs(const hardware::Device& device, const LeafFacts& facts);
 
 // us of the matmuls. A systolic array takes longer for heads that do not fill it: they are the contracted dimension of
 // one of attention's matmuls and the columns of the other.

@@ -26,13 +26,13 @@ TEST(OwnKernels, DotsWithScalesAreOfTheFieldModelWhereADeviceOfCudaKnowsFourBits
     EXPECT_FALSE(PricedByField(Device("MI355X_288GB"), FactsOf(format))) << format;
   }
   EXPECT_FALSE(PricedByField(Device("B200_180GB"), FactsOf("")));
-  EXPECT_FALSE(FieldTime(Device("B200_180GB"), LeafFacts()));
+  EXPECT_FALSE(FieldUs(Device("B200_180GB"), LeafFacts()));
 }
 
 TEST(OwnKernels, ABatchOfDotsTakesLonger) {
   LeafFacts batch = FactsOf("nvfp4");
   batch.scaled_dot->batch = 64;
-  EXPECT_GT(FieldTime(Device("B200_180GB"), batch)->us, 2 * FieldTime(Device("B200_180GB"), FactsOf("nvfp4"))->us);
+  EXPECT_GT(*FieldUs(Device("B200_180GB"), batch), 2 * *FieldUs(Device("B200_180GB"), FactsOf("nvfp4")));
 }
 
 }  // namespace
